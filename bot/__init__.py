@@ -1,0 +1,1 @@
+"""Answering people on Mattermost with what the guidelines say."""

@@ -1,0 +1,487 @@
+"""The ledger: who claimed which question, and what came of it.
+
+One append-only table of events, chained by hash, beside two small mutable tables that are no evidence of
+anything: leases (who is working on a question now) and marks (how far catching up has come).
+
+An event has a `body` (what an auditor counts and filters by) and `texts` (what people wrote and read). Both
+enter the chain only as salted hashes:
+
+    body_hash  = SHA-256(salt ‖ body)          texts_hash = SHA-256(salt ‖ texts)
+    hash       = SHA-256(previous hash ‖ seq ‖ at ‖ kind ‖ question ‖ body_hash ‖ texts_hash)
+
+so that a text can be taken out later and every hash still fits. The salt goes with the text: without it nobody
+can try names against what is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from retrieval.errors import ServiceAway
+
+SCHEMA_VERSION = 1
+GENESIS = "0" * 64
+
+_tables = sa.MetaData()
+_meta = sa.Table("meta", _tables, sa.Column("name", sa.Text, primary_key=True), sa.Column("value", sa.Text))
+_events = sa.Table(
+    "events",
+    _tables,
+    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False, index=True),
+    sa.Column("question_id", sa.Text, nullable=False, index=True),
+    sa.Column("thread_id", sa.Text, nullable=False, index=True),
+    sa.Column("body", sa.Text),
+    sa.Column("body_salt", sa.Text),
+    sa.Column("body_hash", sa.Text, nullable=False),
+    sa.Column("texts", sa.Text),
+    sa.Column("texts_salt", sa.Text),
+    sa.Column("texts_hash", sa.Text, nullable=False),
+    sa.Column("previous", sa.Text, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False),
+)
+_leases = sa.Table(
+    "leases",
+    _tables,
+    sa.Column("question_id", sa.Text, primary_key=True),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("until_ms", sa.BigInteger, nullable=False),
+    sa.Column("done", sa.Boolean, nullable=False),
+)
+_marks = sa.Table("marks", _tables, sa.Column("name", sa.Text, primary_key=True), sa.Column("value", sa.Text))
+
+
+class LedgerError(ServiceAway):
+    """The ledger cannot be read or written; while that is so, nothing may be answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One row of the ledger.
+
+    Attributes:
+        seq: 1, 2, 3 … without gaps.
+        at_ms: milliseconds since 1970, UTC.
+        kind: claim, result, posted, notice, feedback, comment, edited, dropped, blocked, failed, erased …
+        question_id: the post that asked; "" for events of the bot itself.
+        thread_id: the root post of the thread; "" when unknown.
+        body: None once purged.
+        texts: None when there were none, or once erased or purged.
+    """
+
+    seq: int
+    at_ms: int
+    kind: str
+    question_id: str
+    thread_id: str
+    body: Mapping[str, Any] | None
+    texts: Mapping[str, Any] | None
+    body_hash: str
+    texts_hash: str
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to answer one question until `until_ms`.
+
+    Attributes:
+        attempt: 1 for the first owner; above 1 somebody may already have posted: look into the thread.
+    """
+
+    question_id: str
+    owner: str
+    attempt: int
+    until_ms: int
+
+
+class Ledger:
+    """The ledger in one SQLite file; several processes may share it. Every method may raise `LedgerError`."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float], head_file: Path | None) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._head_file = head_file
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        head_file: Path | None = None,
+        busy_timeout_s: float = 5.0,
+    ) -> Ledger:
+        """Open the ledger, making it on first use.
+
+        Args:
+            path: the SQLite file; its folder is made.
+            clock: seconds since 1970.
+            head_file: where the newest hash is written after each event, best on another disk.
+            busy_timeout_s: how long to wait for another process that is writing.
+
+        Raises:
+            LedgerError: the file is no ledger, is from a newer version, or cannot be opened.
+        """
+        engine = sa.create_engine(
+            f"sqlite:///{path}", connect_args={"timeout": busy_timeout_s, "check_same_thread": False}
+        )
+        sa.event.listen(engine, "connect", _prepare)
+        sa.event.listen(engine, "begin", _begin)
+        ledger = cls(engine, clock, head_file)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                path.touch(mode=0o600)
+        except OSError as error:
+            raise LedgerError(f"The ledger {path} cannot be opened ({error.strerror}).") from None
+        with ledger._writing() as connection:
+            _migrate(connection)
+        return ledger
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._engine.dispose()
+
+    # --- claims -------------------------------------------------------------------------------------------
+
+    def claim(self, question_id: str, owner: str, lease_s: float, *, thread_id: str = "") -> Claim | None:
+        """Claim a question before any work on it.
+
+        Returns:
+            None when it is finished or when another owner's lease is still running; otherwise the claim, which
+            runs out after `lease_s` seconds unless it is renewed.
+        """
+        now_ms = self._now_ms()
+        with self._writing() as connection:
+            lease = connection.execute(sa.select(_leases).where(_leases.c.question_id == question_id)).first()
+            if lease is not None and (lease.done or lease.until_ms > now_ms):
+                return None
+            attempt = 1 if lease is None else lease.attempt + 1
+            claim = Claim(question_id, owner, attempt, now_ms + int(lease_s * 1000))
+            row = {"owner": owner, "attempt": attempt, "until_ms": claim.until_ms, "done": False}
+            if lease is None:
+                connection.execute(_leases.insert().values(question_id=question_id, **row))
+            else:
+                connection.execute(_leases.update().where(_leases.c.question_id == question_id).values(**row))
+            self._append(connection, "claim", question_id, thread_id, {"owner": owner, "attempt": attempt}, None)
+        self._write_head()
+        return claim
+
+    def renew(self, claim: Claim, lease_s: float) -> Claim | None:
+        """Prolong a claim; None when somebody else has taken it over or it is finished."""
+        until_ms = self._now_ms() + int(lease_s * 1000)
+        with self._writing() as connection:
+            changed = connection.execute(_leases.update().where(*_held(claim)).values(until_ms=until_ms)).rowcount
+        return Claim(claim.question_id, claim.owner, claim.attempt, until_ms) if changed else None
+
+    def release(self, claim: Claim) -> bool:
+        """Hand a question back at once, so that the next owner need not wait for the lease to end."""
+        with self._writing() as connection:
+            held = _leases.update().where(*_held(claim)).values(until_ms=self._now_ms())
+            return connection.execute(held).rowcount > 0
+
+    def finish(
+        self,
+        claim: Claim,
+        kind: str,
+        body: Mapping[str, Any],
+        texts: Mapping[str, Any] | None = None,
+        *,
+        thread_id: str = "",
+    ) -> Event | None:
+        """Write a question's last event and close its claim, both or neither.
+
+        Returns:
+            None when the claim is no longer held; then nothing is written.
+        """
+        with self._writing() as connection:
+            if not connection.execute(_leases.update().where(*_held(claim)).values(done=True)).rowcount:
+                return None
+            event = self._append(connection, kind, claim.question_id, thread_id, body, texts)
+        self._write_head()
+        return event
+
+    def is_finished(self, question_id: str) -> bool:
+        """Tell whether a question has its last event."""
+        with self._reading() as connection:
+            done = sa.select(_leases.c.done).where(_leases.c.question_id == question_id)
+            return bool(connection.execute(done).scalar())
+
+    def unfinished(self) -> list[Claim]:
+        """Return the claims whose lease is over without a last event, oldest first."""
+        with self._reading() as connection:
+            over = sa.select(_leases).where(_leases.c.done.is_(False), _leases.c.until_ms <= self._now_ms())
+            rows = connection.execute(over.order_by(_leases.c.until_ms, _leases.c.question_id))
+            return [Claim(row.question_id, row.owner, row.attempt, row.until_ms) for row in rows]
+
+    # --- events -------------------------------------------------------------------------------------------
+
+    def append(
+        self,
+        kind: str,
+        question_id: str,
+        body: Mapping[str, Any],
+        texts: Mapping[str, Any] | None = None,
+        *,
+        thread_id: str = "",
+    ) -> Event:
+        """Write one event; it is on the disk when this returns."""
+        with self._writing() as connection:
+            event = self._append(connection, kind, question_id, thread_id, body, texts)
+        self._write_head()
+        return event
+
+    def events(
+        self,
+        question_id: str | None = None,
+        *,
+        kinds: Sequence[str] = (),
+        thread_id: str | None = None,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[Event]:
+        """Return events in the order they were written, those with `seq` above `after`."""
+        query = sa.select(_events).where(_events.c.seq > after).order_by(_events.c.seq)
+        if question_id is not None:
+            query = query.where(_events.c.question_id == question_id)
+        if thread_id is not None:
+            query = query.where(_events.c.thread_id == thread_id)
+        if kinds:
+            query = query.where(_events.c.kind.in_(list(kinds)))
+        if limit is not None:
+            query = query.limit(limit)
+        with self._reading() as connection:
+            return [_event(row) for row in connection.execute(query)]
+
+    def head(self) -> tuple[int, str]:
+        """Return the newest event's seq and hash; (0, GENESIS) when there is none."""
+        with self._reading() as connection:
+            return _head(connection)
+
+    def take_out(self, seqs: Sequence[int], *, why: str, bodies: bool) -> Event:
+        """Take texts out for good, and say so in the chain.
+
+        Args:
+            seqs: the events.
+            why: "erased" (one text, on request) or "purged" (retention).
+            bodies: also take the bodies.
+        """
+        empty: dict[str, Any] = {"texts": None, "texts_salt": None}
+        if bodies:
+            empty |= {"body": None, "body_salt": None}
+        with self._writing() as connection:
+            for start in range(0, len(seqs), 500):
+                connection.execute(_events.update().where(_events.c.seq.in_(seqs[start : start + 500])).values(**empty))
+            event = self._append(connection, why, "", "", {"seqs": list(seqs), "bodies": bodies}, None)
+        with self._reading() as connection:
+            # The write-ahead log still holds the text until it is folded in.
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._write_head()
+        return event
+
+    # --- marks --------------------------------------------------------------------------------------------
+
+    def set_mark(self, name: str, value: Mapping[str, Any]) -> None:
+        """Remember how far something has come."""
+        text = json.dumps(value, sort_keys=True)
+        with self._writing() as connection:
+            if not connection.execute(_marks.update().where(_marks.c.name == name).values(value=text)).rowcount:
+                connection.execute(_marks.insert().values(name=name, value=text))
+
+    def marks(self) -> dict[str, dict[str, Any]]:
+        """Return every mark by its name."""
+        with self._reading() as connection:
+            return {row.name: json.loads(row.value) for row in connection.execute(sa.select(_marks))}
+
+    # --- inside -------------------------------------------------------------------------------------------
+
+    def _append(
+        self,
+        connection: Connection,
+        kind: str,
+        question_id: str,
+        thread_id: str,
+        body: Mapping[str, Any],
+        texts: Mapping[str, Any] | None,
+    ) -> Event:
+        seq, previous = _head(connection)
+        seq += 1
+        at_ms = self._now_ms()
+        body_text = _canonical(body)
+        texts_text = None if texts is None else _canonical(texts)
+        body_salt, texts_salt = secrets.token_hex(16), secrets.token_hex(16)
+        body_hash = content_hash(body_salt, body_text)
+        texts_hash = "" if texts_text is None else content_hash(texts_salt, texts_text)
+        row = {
+            "seq": seq,
+            "at_ms": at_ms,
+            "kind": kind,
+            "question_id": question_id,
+            "thread_id": thread_id,
+            "body": body_text,
+            "body_salt": body_salt,
+            "body_hash": body_hash,
+            "texts": texts_text,
+            "texts_salt": None if texts_text is None else texts_salt,
+            "texts_hash": texts_hash,
+            "previous": previous,
+            "hash": chain_hash(previous, seq, at_ms, kind, question_id, thread_id, body_hash, texts_hash),
+        }
+        connection.execute(_events.insert().values(**row))
+        return Event(
+            seq, at_ms, kind, question_id, thread_id, body, texts, body_hash, texts_hash, previous, str(row["hash"])
+        )
+
+    def _now_ms(self) -> int:
+        return int(self._clock() * 1000)
+
+    def _write_head(self) -> None:
+        if self._head_file is None:
+            return
+        seq, digest = self.head()
+        try:
+            temporary = self._head_file.with_name(f"{self._head_file.name}.{os.getpid()}.new")
+            temporary.write_text(f"{seq} {digest}\n", encoding="ascii")
+            temporary.replace(self._head_file)
+        except OSError as error:
+            raise LedgerError(
+                f"ledger.head_file: {self._head_file} cannot be written ({error.strerror}); "
+                "free the disk or name another file."
+            ) from None
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except SQLAlchemyError as error:
+            raise _told(error) from None
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        try:
+            with self._engine.connect().execution_options(reading=True) as connection:
+                yield connection
+        except SQLAlchemyError as error:
+            raise _told(error) from None
+
+    def rows(self, after: int = 0) -> Iterator[Mapping[str, Any]]:
+        """Yield the stored rows as they are, in order of `seq`, for verifying."""
+        with self._reading() as connection:
+            query = sa.select(_events).where(_events.c.seq > after).order_by(_events.c.seq)
+            for row in connection.execution_options(yield_per=500).execute(query):
+                yield dict(row._mapping)
+
+
+def content_hash(salt: str, text: str) -> str:
+    """Return SHA-256 of salt and text, in hex."""
+    return hashlib.sha256(f"{salt}\n{text}".encode()).hexdigest()
+
+
+def chain_hash(
+    previous: str,
+    seq: int,
+    at_ms: int,
+    kind: str,
+    question_id: str,
+    thread_id: str,
+    body_hash: str,
+    texts_hash: str,
+) -> str:
+    """Return the hash that the next event carries as `previous`."""
+    parts = [previous, seq, at_ms, kind, question_id, thread_id, body_hash, texts_hash]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _canonical(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def _event(row: Any) -> Event:
+    body = None if row.body is None else json.loads(row.body)
+    texts = None if row.texts is None else json.loads(row.texts)
+    return Event(
+        row.seq,
+        row.at_ms,
+        row.kind,
+        row.question_id,
+        row.thread_id,
+        body,
+        texts,
+        row.body_hash,
+        row.texts_hash,
+        row.previous,
+        row.hash,
+    )
+
+
+def _head(connection: Connection) -> tuple[int, str]:
+    newest = connection.execute(
+        sa.select(_events.c.seq, _events.c.hash).order_by(_events.c.seq.desc()).limit(1)
+    ).first()
+    return (newest.seq, newest.hash) if newest is not None else (0, GENESIS)
+
+
+def _held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        _leases.c.question_id == claim.question_id,
+        _leases.c.owner == claim.owner,
+        _leases.c.attempt == claim.attempt,
+        _leases.c.done.is_(False),
+    )
+
+
+def _prepare(connection: Any, _record: Any) -> None:
+    # The driver would open transactions of its own, too late to hold the write lock; _begin does it.
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Connection) -> None:
+    # IMMEDIATE: reading the head and writing after it is one step, also between processes.
+    if not connection.get_execution_options().get("reading"):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _migrate(connection: Connection) -> None:
+    _tables.create_all(connection)
+    version = connection.execute(sa.select(_meta.c.value).where(_meta.c.name == "schema_version")).scalar()
+    if version is None:
+        connection.execute(_meta.insert().values(name="schema_version", value=str(SCHEMA_VERSION)))
+    elif int(version) > SCHEMA_VERSION:
+        raise LedgerError(
+            f"The ledger was written by a newer guideline-bot (schema {version}, this one knows {SCHEMA_VERSION}). "
+            "Install that version or a later one."
+        )
+
+
+def _told(error: SQLAlchemyError) -> LedgerError:
+    # Only the driver's own words: SQLAlchemy's text carries the statement's values.
+    cause = str(getattr(error, "orig", None) or type(error).__name__)
+    if "locked" in cause:
+        cure = "Another program holds it; the bot tries again."
+    elif "full" in cause or "disk I/O" in cause:
+        cure = "Free space on its disk; nothing is answered until it can be written."
+    elif "malformed" in cause or "not a database" in cause:
+        cure = "Restore it from a backup (guideline-bot restore); nothing is answered until then."
+    else:
+        cure = "Check the disk and the file's permissions; nothing is answered until it can be written."
+    return LedgerError(f"The ledger cannot be used ({cause}). {cure}")

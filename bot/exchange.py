@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from retrieval.found import Reading, Source, Verdict
 
@@ -78,3 +78,83 @@ class Result:
     model_digest: str = ""
     generation: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+
+def source_json(source: Source) -> dict[str, Any]:
+    """Return a source as `ask --json`, `why --json` and the ledger show it."""
+    passage = source.passage
+    return {
+        "tag": source.tag,
+        "guideline": passage.guideline,
+        "title": passage.title,
+        "version": passage.metadata.version,
+        "path": list(passage.path),
+        "page": passage.page,
+        "page_label": passage.page_label,
+        "lines": None if passage.lines is None else list(passage.lines),
+        "passage_id": passage.id,
+        "sha256": passage.sha256,
+        "scores": {
+            "cosine": round(source.scores.cosine, 4),
+            "lexical": round(source.scores.lexical, 4),
+            "heading": round(source.scores.heading, 4),
+            "blended": round(source.scores.blended, 4),
+            "gate": round(source.scores.gate, 4),
+        },
+        "parts": {name: round(value, 4) for name, value in source.scores.parts.items()},
+        "kept": source.kept,
+        "reason": source.reason,
+        "text": passage.text,
+        "link": passage.link,
+    }
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """Return the gate's verdict as `ask --json`, `why --json` and the ledger show it."""
+    return {
+        "min_score": verdict.min_score,
+        "best": round(verdict.best, 4),
+        "verdict": "answer" if verdict.passed else "refuse",
+        "reason": verdict.reason,
+        "kind": verdict.kind,
+        "asks_for": list(verdict.asks_for),
+    }
+
+
+def result_json(result: Result) -> dict[str, Any]:
+    """Return a result as `ask --json` prints it."""
+    return {
+        "question": result.question,
+        "read_as": result.reading.read_as,
+        "status": result.status,
+        "mode": result.mode,
+        "answer": shown_text(result),
+        "quotes": [{"tag": quote.tag, "text": quote.text, "whole": quote.whole} for quote in result.quotes],
+        "reason": result.reason,
+        "notes": list(result.notes),
+        "fallback": result.fallback,
+        "emergency": result.emergency,
+        "sources": [source_json(source) for source in result.sources],
+        "gate": None if result.verdict is None else verdict_json(result.verdict),
+        "nearest": [source.passage.trail for source in result.nearest],
+        "details": list(result.details),
+        "checks": [
+            {
+                "sentence": check.sentence,
+                "cites": list(check.cites),
+                "problems": [{"kind": kind, "detail": detail} for kind, detail in check.problems],
+            }
+            for check in result.checks
+        ],
+        "model": result.model,
+        "model_digest": result.model_digest,
+        "generation": result.generation,
+        "timings_ms": {name: round(value, 2) for name, value in result.timings_ms.items()},
+    }
+
+
+def shown_text(result: Result) -> str:
+    """Return the answer as plain text: the written one, or what is quoted with its tags; "" when refused."""
+    if result.answer:
+        return result.answer
+    return "\n\n".join(f"{quote.text} [{quote.tag}]" for quote in result.quotes)

@@ -1,0 +1,149 @@
+"""Order the nearest passages by a blend whose every part is printed (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.found import Reading
+from retrieval.guideline import Passage
+from retrieval.terms import TermStatistics, content_terms, term_set
+from retrieval.units import context_of
+
+FloatArray = NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage that the vector search found.
+
+    Attributes:
+        cosine: similarity of question and best window, in [-1, 1].
+        unit_cosines: float[n], similarity of question and each of `units_of(passage)`, in their order; empty where
+            the index keeps no unit vectors.
+        unit_vectors: float[n, dimension], unit length, the vectors of those units; None where there are none.
+    """
+
+    passage: Passage
+    cosine: float
+    unit_cosines: FloatArray
+    unit_vectors: FloatArray | None = None
+
+    @property
+    def best_unit(self) -> int:
+        """Index of the nearest unit; 0 where there is none."""
+        return int(self.unit_cosines.argmax()) if len(self.unit_cosines) else 0
+
+    @property
+    def unit_cosine(self) -> float:
+        """Similarity of question and nearest unit; that of the best window where there are no units."""
+        return float(self.unit_cosines.max()) if len(self.unit_cosines) else self.cosine
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTerm:
+    """One thing that a question names.
+
+    Attributes:
+        alternatives: terms that mean it, any of them: the word itself, or what an abbreviation was read as.
+    """
+
+    alternatives: tuple[tuple[str, ...], ...]
+
+    def weight(self, statistics: TermStatistics) -> float:
+        """Return how much it tells: that of its rarest term which the passages know, or of its rarest term."""
+        known = [
+            [statistics.idf(term) for term in terms if term in statistics.frequency] for terms in self.alternatives
+        ]
+        weights = [max(idfs) for idfs in known if idfs]
+        return max(weights) if weights else max(statistics.idf(t) for terms in self.alternatives for t in terms)
+
+    def share(self, held: Collection[str], statistics: TermStatistics) -> float:
+        """Return the largest IDF-weighted share of an alternative's terms that is among `held`, in [0, 1]."""
+        return max(_share(terms, held, statistics) for terms in self.alternatives)
+
+
+@dataclass(frozen=True, slots=True)
+class RankOptions:
+    """Weights of the blend, relative to a cosine of weight 1."""
+
+    lexical_weight: float = 0.3
+    heading_weight: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its parts of the blend.
+
+    Attributes:
+        lexical, heading: IDF-weighted share of the asked terms in text and path, in title and path; in [0, 1].
+        blended: the weighted mean; orders, nothing else.
+    """
+
+    candidate: Candidate
+    lexical: float
+    heading: float
+    blended: float
+
+    @property
+    def passage(self) -> Passage:
+        return self.candidate.passage
+
+
+def rerank(
+    reading: Reading,
+    candidates: Sequence[Candidate],
+    statistics: TermStatistics,
+    options: RankOptions = RankOptions(),
+) -> tuple[Ranked, ...]:
+    """Order candidates by (cosine + w·lexical + v·heading) / (1 + w + v), best first.
+
+    Ties are broken by cosine, then by guideline and ordinal, so that the same index always answers alike.
+
+    Args:
+        reading: the question as it was read.
+        candidates: the nearest passages, in any order.
+        statistics: over the passages that the asker may see.
+    """
+    asked = asked_terms(reading)
+    total = 1 + options.lexical_weight + options.heading_weight
+    ranked = []
+    for candidate in candidates:
+        heading_terms = term_set(context_of(candidate.passage))
+        lexical = coverage(asked, heading_terms | term_set(candidate.passage.text), statistics)
+        heading = coverage(asked, heading_terms, statistics)
+        blended = candidate.cosine + options.lexical_weight * lexical + options.heading_weight * heading
+        ranked.append(Ranked(candidate, lexical, heading, blended / total))
+    ranked.sort(key=lambda one: (-one.blended, -one.candidate.cosine, one.passage.guideline, one.passage.ordinal))
+    return tuple(ranked)
+
+
+def asked_terms(reading: Reading) -> tuple[AskedTerm, ...]:
+    """Return what a question names, in its order; a word and what it was read as are one thing."""
+    expanded: dict[tuple[str, ...], AskedTerm] = {}
+    for written, read in reading.expansions:
+        alternatives = [content_terms(part) for part in (written, *read.split(","))]
+        expanded[content_terms(written)] = AskedTerm(tuple(terms for terms in alternatives if terms))
+    taken = {term for written in expanded for term in written}
+    plain = [AskedTerm(((term,),)) for term in content_terms(reading.question) if term not in taken]
+    return (*plain, *(asked for asked in expanded.values() if asked.alternatives))
+
+
+def coverage(asked: Sequence[AskedTerm], held: Collection[str], statistics: TermStatistics) -> float:
+    """Return the weighted share of the asked terms that a set of terms holds, in [0, 1]; 0 when nothing is asked."""
+    weights = [term.weight(statistics) for term in asked]
+    total = sum(weights)
+    if not total:
+        return 0.0
+    shares = (term.share(held, statistics) for term in asked)
+    return sum(weight * share for weight, share in zip(weights, shares, strict=True)) / total
+
+
+def _share(terms: tuple[str, ...], held: Collection[str], statistics: TermStatistics) -> float:
+    if len(terms) == 1:
+        return float(terms[0] in held)
+    total = sum(statistics.idf(term) for term in terms)
+    return sum(statistics.idf(term) for term in terms if term in held) / total

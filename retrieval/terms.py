@@ -1,0 +1,128 @@
+"""The words that carry a text's content, and how rare each of them is (pure)."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import snowballstemmer
+
+# Function words, and words that ask or make polite noise. No word here names a thing.
+_STOP_WORDS = """
+    a about above according after again against all also although am among an and any anybody anyone anything are
+    as ask asked asking at away be because become been before being below between both but by can cannot could did
+    do does doing done down due during each either else especially etc even ever every few for from further get
+    gets getting give given gives giving go goes going got had has have having he hello help her here hers herself
+    hi him himself his how however i if in into is it its itself just kind know let like likely lot made make makes
+    many may me might mine more most much must my myself need needs neither no nobody nor not nothing now of off
+    ok on once only onto or other others otherwise ought our ours ourselves out over own per please possible
+    provide provided quite rather really regarding right said same say says shall she should show simply since so
+    some somebody someone something somewhat soon still such sure take taken tell than thank thanks that the their
+    theirs them themselves then there these they thing things think this those though through thus to together too
+    under unless until up upon us use used uses using very via want wants was way we well were what whatever when
+    whenever where whether which while who whoever whom whose why will with within without would yes yet you your
+    yours yourself
+    ain aren arent cant couldn couldnt didn didnt doesn doesnt don dont hadn hasn hasnt haven havent id ill im isn
+    isnt ive ll mustn re shan shouldn shouldnt thats theres ve wasn wasnt weren whats wont wouldn wouldnt youre
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+_APOSTROPHE = re.compile(r"['’](s|S)?")
+# British and American spellings meet: (pattern, replacement), on folded words of at least five letters.
+_SPELLINGS = (
+    (re.compile(r"ae(?=[a-z]{2})|oe(?=[a-z]{2})"), "e"),
+    (re.compile(r"sulph"), "sulf"),
+    (re.compile(r"is(?=(e|ed|es|er|ing|ation|ations)$)"), "iz"),
+    (re.compile(r"our(?=s?$|ed$|ing$|al$|less$)"), "or"),
+    (re.compile(r"tre(?=s?$)"), "ter"),
+)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in order, lower case, accents and possessives taken off."""
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    plain = "".join(char for char in plain if not unicodedata.combining(char)) if not plain.isascii() else plain
+    return [_APOSTROPHE.sub("", word) for word in _WORD.findall(plain)]
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Return the stem that the forms and spellings of a word share (Porter 2, after spelling is evened out).
+
+    Args:
+        word: lower case, one of `words()`.
+    """
+    if len(word) >= 5:
+        for pattern, replacement in _SPELLINGS:
+            word = pattern.sub(replacement, word)
+    stemmed: str = _stemmer().stemWord(word)
+    return stemmed
+
+
+def content_terms(text: str) -> tuple[str, ...]:
+    """Return the stems of a text's content words, in order, each once.
+
+    Stop words, single letters and bare numbers are left out: a number in a question ('eGFR of 40') is rarely the
+    number in the text that answers it ('below 45').
+    """
+    seen = dict.fromkeys(stem(word) for word in words(text) if is_content(word))
+    return tuple(seen)
+
+
+def is_content(word: str) -> bool:
+    """Tell whether a word of `words()` carries content."""
+    return len(word) > 1 and word not in STOP_WORDS and not word.isdigit()
+
+
+@lru_cache(maxsize=16_384)
+def term_set(text: str) -> frozenset[str]:
+    """Return `content_terms(text)` as a set; remembered, because every question meets the same passages."""
+    return frozenset(content_terms(text))
+
+
+@dataclass(frozen=True, slots=True)
+class TermStatistics:
+    """In how many passages each term stands, over the passages that the asker may see.
+
+    Attributes:
+        documents: number of passages counted.
+        frequency: term → number of passages that hold it, in text or path.
+    """
+
+    documents: int = 0
+    frequency: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> TermStatistics:
+        """Count texts: one a passage, path and text together (`units.full_text`)."""
+        frequency: Counter[str] = Counter()
+        documents = 0
+        for text in texts:
+            documents += 1
+            frequency.update(set(content_terms(text)))
+        return cls(documents, dict(frequency))
+
+    def idf(self, term: str) -> float:
+        """Return how much a term tells: ln(1 + (N − n + ½) / (n + ½)), above 0 (Robertson and Spärck Jones)."""
+        held_by = min(self.frequency.get(term, 0), self.documents)
+        return math.log(1 + (self.documents - held_by + 0.5) / (held_by + 0.5))
+
+    def merged(self, others: Iterable[TermStatistics]) -> TermStatistics:
+        """Return the statistics of this and the other sets of passages together (they must not overlap)."""
+        frequency: Counter[str] = Counter(self.frequency)
+        documents = self.documents
+        for other in others:
+            documents += other.documents
+            frequency.update(other.frequency)
+        return TermStatistics(documents, dict(frequency))
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> snowballstemmer.stemmer:
+    return snowballstemmer.stemmer("english")

@@ -1,0 +1,147 @@
+"""Turning text into unit vectors: one interface, three embedders.
+
+An embedder's `identity` names what decides its vectors (weights, pooling, prefixes, length) and not the
+backend that runs it: an index made under one identity is refused under another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.errors import SettingError
+from retrieval.terms import is_content, stem, words
+
+Vector: TypeAlias = NDArray[np.float32]
+"""Shape [dimension], length 1."""
+Matrix: TypeAlias = NDArray[np.float32]
+"""Shape [n, dimension], each row of length 1."""
+Progress: TypeAlias = Callable[[int], None]
+"""Is told how many more texts are done."""
+Kind: TypeAlias = Literal["sentence-transformers", "ollama", "hash"]
+
+
+class Embedder(Protocol):
+    """Turns questions and passages into unit vectors; safe to use from several threads.
+
+    Attributes:
+        identity: names the weights, pooling, prefixes and length.
+        dimension: length of a vector.
+        max_tokens: the most tokens a text may have, special tokens and prefix included.
+        min_score: what the gate needs with these vectors where the site has not set its own.
+    """
+
+    @property
+    def identity(self) -> str: ...
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def max_tokens(self) -> int: ...
+    @property
+    def min_score(self) -> float: ...
+
+    def encode_question(self, text: str) -> Vector:
+        """Embed a question. One that is too long is cut at `max_tokens`."""
+        ...
+
+    def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Matrix:
+        """Embed texts of guidelines; a vector depends on its own text only, not on its neighbours.
+
+        Raises:
+            ValueError: a text is longer than `max_tokens`; windows must be made short enough before.
+        """
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Count the tokens of a passage text, special tokens and prefix included: ≤ `max_tokens` fits."""
+        ...
+
+
+def make_embedder(
+    kind: Kind,
+    *,
+    model: str = "",
+    cache: Path,
+    ollama_url: str = "",
+    ollama_timeout_s: float = 300.0,
+    threads: int = 0,
+) -> Embedder:
+    """Make the embedder that the settings name. What it needs is imported and loaded on first use.
+
+    Args:
+        kind: `sentence-transformers`, `ollama`, or `hash` (no model: for tests and the self-test).
+        model: a sentence-transformers folder, or an Ollama model; "" for all-MiniLM-L6-v2 as packaged, or
+            nomic-embed-text.
+        cache: folder for what is made once from a model's weights.
+        ollama_url: where Ollama listens; "" for its default.
+        ollama_timeout_s: how long one request may take, loading the model included.
+        threads: how many texts are encoded at once; 0 for one a processor.
+
+    Raises:
+        SettingError: the kind is unknown, or the model is not there or not what it should be.
+        ServiceAway: Ollama cannot be asked which weights it would use.
+    """
+    if kind == "hash":
+        return HashEmbedder()
+    if kind == "sentence-transformers":
+        from retrieval.sentence_embedding import open_sentence_embedder
+
+        return open_sentence_embedder(model, cache, threads)
+    if kind == "ollama":
+        from retrieval.ollama_embedding import OllamaEmbedder
+
+        return OllamaEmbedder(model or "nomic-embed-text", ollama_url, ollama_timeout_s)
+    raise SettingError(f'index.embedder: "{kind}" is not an embedder; use "sentence-transformers", "ollama" or "hash".')
+
+
+class HashEmbedder:
+    """A deterministic embedder without a model: hashed word stems and pairs of neighbours.
+
+    Near texts are those that share words. It is for tests and the self-test; it knows nothing of meaning.
+    """
+
+    identity = "hash:stems+pairs:512:v1"
+    dimension = 512
+    max_tokens = 8192
+    min_score = 0.25
+
+    def encode_question(self, text: str) -> Vector:
+        return self._encode(text)
+
+    def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Matrix:
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            if self.count_tokens(text) > self.max_tokens:
+                raise too_long(row, self.count_tokens(text), self.max_tokens)
+            vectors[row] = self._encode(text)
+            if progress:
+                progress(1)
+        return vectors
+
+    def count_tokens(self, text: str) -> int:
+        return len(words(text)) + 2  # as a model counts: one to begin with, one to end with
+
+    def _encode(self, text: str) -> Vector:
+        stems = [stem(word) for word in words(text) if is_content(word)]
+        features = Counter(stems) + Counter(f"{left} {right}" for left, right in pairwise(stems))
+        vector = np.zeros(self.dimension, dtype=np.float64)
+        for feature, count in features.items():
+            digest = int.from_bytes(hashlib.blake2b(feature.encode(), digest_size=8).digest(), "big")
+            weight = np.sqrt(count) * (0.5 if " " in feature else 1.0)
+            vector[digest % self.dimension] += weight if digest >> 63 else -weight
+        length = float(np.linalg.norm(vector))
+        if length == 0.0:  # no content word: one direction for all such texts
+            vector[0] = length = 1.0
+        return (vector / length).astype(np.float32)
+
+
+def too_long(row: int, tokens: int, max_tokens: int) -> ValueError:
+    """Return the error for a passage text that the model would cut in silence."""
+    return ValueError(f"text {row} has {tokens} tokens where {max_tokens} fit: divide it into shorter windows")

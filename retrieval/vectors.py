@@ -1,0 +1,88 @@
+"""Rows of float32 unit vectors in one file: appended once, then read through a memory map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.embedding import Matrix, Vector
+
+_CHUNK = 8192
+_NEAR = 1e-6
+"""BLAS may differ by this much between two shapes of the same product."""
+
+
+class VectorWriter:
+    """Appends rows to a new file."""
+
+    def __init__(self, path: Path, dimension: int) -> None:
+        self.rows = 0
+        self._dimension = dimension
+        self._file: BinaryIO = path.open("xb")
+
+    def append(self, vectors: Matrix) -> None:
+        """Append `vectors`, shape [n, dimension].
+
+        Raises:
+            ValueError: they have another dimension, or are no unit vectors.
+        """
+        if vectors.ndim != 2 or vectors.shape[1] != self._dimension:
+            raise ValueError(f"vectors of shape {vectors.shape} where [n, {self._dimension}] is needed")
+        if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
+            raise ValueError("a vector is not of length 1")
+        self._file.write(np.ascontiguousarray(vectors, dtype="<f4").tobytes())
+        self.rows += len(vectors)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def open_vectors(path: Path, rows: int, dimension: int) -> Matrix:
+    """Map a file of vectors into memory, read-only. Only what is looked at is read.
+
+    Raises:
+        ValueError: the file does not hold that many rows.
+    """
+    if path.stat().st_size != rows * dimension * 4:
+        raise ValueError(f"{path.name} does not hold {rows} vectors of {dimension} numbers")
+    if rows == 0:
+        return np.zeros((0, dimension), dtype=np.float32)
+    return np.memmap(path, dtype="<f4", mode="r", shape=(rows, dimension))
+
+
+def cosines(vectors: Matrix, vector: Vector) -> NDArray[np.float64]:
+    """Return the similarity of each row to `vector`, in [-1, 1].
+
+    Summed row by row in float64, so that a row's number never depends on the rows beside it.
+    """
+    products = vectors.astype(np.float64) * vector.astype(np.float64)
+    sums: NDArray[np.float64] = products.sum(axis=1)
+    return sums.clip(-1.0, 1.0)
+
+
+def nearest_rows(vectors: Matrix, rows: NDArray[np.int64], vector: Vector, n: int) -> NDArray[np.int64]:
+    """Find by exact search the `n` of `rows` (ascending) nearest to `vector`, and all that are as near as the last.
+
+    Returns:
+        ascending row numbers, unscored: `cosines` gives their scores.
+    """
+    if n <= 0 or not len(rows):
+        return np.zeros(0, dtype=np.int64)
+    scores = np.concatenate([block @ vector for block in _blocks(vectors, rows)])
+    if n >= len(rows):
+        return rows
+    last = np.partition(scores, len(scores) - n)[len(scores) - n]
+    near: NDArray[np.int64] = rows[scores >= last - _NEAR]
+    return near
+
+
+def _blocks(vectors: Matrix, rows: NDArray[np.int64]) -> Iterator[Matrix]:
+    """Yield the rows in blocks, without copying those that lie together."""
+    for start in range(0, len(rows), _CHUNK):
+        part = rows[start : start + _CHUNK]
+        first, last = int(part[0]), int(part[-1])
+        yield np.asarray(vectors[first : last + 1] if last - first + 1 == len(part) else vectors[part])

@@ -55,6 +55,7 @@ class Result:
             "length", "empty", "connection", "no_model", "dose_question", "asked_for" …); "" when written.
         emergency: the site's emergency line when the question speaks of one, else "".
         nearest: for refusals, the sections nearest to the question, best first.
+        ask_line: the site's own line on whom to ask, which ends a refusal or a failure; else "".
         details: for blocked questions, the kinds of patient detail seen, never the detail itself.
         model, model_digest: who wrote; "" when nothing was written.
     """
@@ -72,6 +73,7 @@ class Result:
     sources: tuple[Source, ...] = ()
     verdict: Verdict | None = None
     nearest: tuple[Source, ...] = ()
+    ask_line: str = ""
     details: tuple[str, ...] = ()
     checks: tuple[SentenceCheck, ...] = ()
     model: str = ""

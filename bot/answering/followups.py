@@ -1,0 +1,157 @@
+"""Questions that only make sense after another one (pure).
+
+'And in children?' is read together with what came before it in the thread. A full question is not, even in a
+thread: its subject is its own. In between ('what about hypertension?', 'can it be given with food?') both
+readings are tried, and the caller takes the one that the guidelines carry.
+
+What a follow-up adds must stand in what is found for it: an adult dose is no answer to 'and in children?'.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bot.answering.prompts import readable
+
+MAX_EARLIER_CHARS = 600
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_OPENING = re.compile(
+    r"^(?:(?:ok(?:ay)?|thanks|thank you|right|so|yes|no|hmm)[,.!]?\s+)*"
+    r"(?:and|or|but|also|plus|then|what about|how about|what if|what else|anything else|any other|same for|"
+    r"the same for|is that|is this|why|if)\b(?!\s*$)",
+    re.IGNORECASE,
+)
+_POINTING = _words(
+    "it its that this these those they them their he him his she her one ones same such both either "
+    "instead otherwise else there"
+)
+
+_PEOPLE: tuple[frozenset[str], ...] = tuple(
+    _words(group)
+    for group in (
+        "child children childhood childs kid kids paediatric pediatric paediatrics pediatrics infant infants baby "
+        "babies toddler toddlers neonate neonates neonatal newborn newborns adolescent adolescents",
+        "infant infants baby babies neonate neonates neonatal newborn newborns",
+        "adult adults",
+        "adolescent adolescents teenager teenagers teen teens",
+        "elderly older geriatric aged frail",
+        "pregnant pregnancy gestation gestational antenatal trimester obstetric",
+        "breastfeeding lactation lactating breastfed",
+        "renal kidney kidneys egfr dialysis nephropathy creatinine",
+        "hepatic liver cirrhosis",
+        "allergic allergy allergies hypersensitivity hypersensitive anaphylaxis",
+        "diabetic diabetics diabetes",
+        "men man male males",
+        "women woman female females",
+    )
+)
+
+# Words that ask something *of* a subject but are none.
+_ASKING = _words(
+    """a about above after again age ages aged all also alternative alternatives am an and another any anything are as
+    at avoid be been before being below best between but by can cannot cause causes check checked choice common
+    complication complications contraindicated contraindication contraindications could course criteria daily day days
+    definition diagnose diagnosed diagnosis did different do does dosage dosages dose doses dosing drug drugs duration
+    each effect effects ever every exactly examination fail fails features first follow following for frequency
+    frequently from further get give given giving good had happen happens has have having hour hours how i if in
+    interval into intramuscular intravenous investigate investigation investigations is iv im just know kind last less
+    level levels line long longer look many max maximum may me mean means measure medication medicine medicines mg mild
+    min minimum minute minutes moderate monitor monitored monitoring month months more most much must my need needed
+    needs next no non normal not now of often ok okay on once only options or oral orally other our out over page
+    patient patients per person please po prescribe prescribed prevent prevention quick quickly range rate rather
+    reaction reactions recommend recommended refer referral referred repeat repeated respond responding right risk
+    risks route safe second severe shall should side sign signs so soon start started starting still stop stopped
+    stopping subcutaneous symptom symptoms take taken target tell test testing tests than thanks the then therapy third
+    threshold through time times to too treat treated treating treatment treatments twice unit units until up us use
+    used using was wait we week weeks were what when where whether which while who why will with within without work
+    works worse would year years yes you your"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A question read together with what came before.
+
+    Attributes:
+        text: the joined reading, what came before in front.
+        stands_alone: it may also be a question of its own: both readings must be tried.
+        adds: words of its own, each of which must have a word of its kind in what answers it (see `speaks_of`).
+    """
+
+    text: str
+    stands_alone: bool
+    adds: tuple[str, ...] = ()
+
+
+def follow_up(question: str, earlier: Sequence[str]) -> FollowUp | None:
+    """Read a question together with what came before it, when it needs that.
+
+    Args:
+        question: as asked.
+        earlier: readings of the thread's questions so far, oldest first.
+
+    Returns:
+        The joined reading, or None for a question with a subject of its own (or with nothing before it).
+    """
+    text = " ".join(readable(question).split())
+    before = next((" ".join(readable(one).split()) for one in reversed(earlier) if one.strip()), "")
+    words = re.findall(r"[^\W_]+(?:['’\-][^\W_]+)*", text.casefold())
+    if not before or not words:
+        return None
+    own = tuple(dict.fromkeys(word for word in words if not _asks_only(word)))
+    opens = bool(_OPENING.match(text))
+    points = any(word in _POINTING for word in words)
+    if own and not opens and not (points and len(words) <= 9):
+        return None
+    people = tuple(dict.fromkeys(word for word in words if _kinds_of(word)))
+    joined = f"{_ended(_shortened(before))} {text[:1].upper()}{text[1:]}"
+    return FollowUp(joined, stands_alone=bool(own), adds=(*own, *people))
+
+
+def speaks_of(added: Iterable[str], text: str) -> bool:
+    """Tell whether `text` holds a word of the same kind as one of those added, or nothing was added.
+
+    Populations go by kind (children: infant, paediatric …) and each added one is needed; of other words one is
+    enough, compared by their beginnings.
+    """
+    present = set(re.findall(r"[^\W_]+", text.casefold()))
+    people = [word for word in added if _kinds_of(word)]
+    others = [word for word in added if not _kinds_of(word)]
+    if any(not any(kind & present for kind in _kinds_of(word)) for word in people):
+        return False
+    stems = {_stem(one) for one in present}
+    return not others or any(_stem(part) in stems for word in others for part in re.split(r"['’\-]", word))
+
+
+def _kinds_of(word: str) -> list[frozenset[str]]:
+    return [kind for kind in _PEOPLE if word in kind]
+
+
+def _asks_only(word: str) -> bool:
+    plain = word.replace("’", "'").split("'")[0]
+    return plain in _ASKING or plain in _POINTING or bool(_kinds_of(plain)) or plain.isdigit() or len(plain) < 2
+
+
+def _stem(word: str) -> str:
+    for ending in ("ies", "ing", "ed", "es", "s", "y"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
+
+def _shortened(before: str) -> str:
+    """Keep the beginning, which names the subject, of a reading that has grown long."""
+    if len(before) <= MAX_EARLIER_CHARS:
+        return before
+    return before[:MAX_EARLIER_CHARS].rsplit(" ", 1)[0] + " …"
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(("?", ".", "!", "…")) else f"{text}."

@@ -4,6 +4,7 @@ ProductError                 exit status 1
 ├── WrongUse                 2  a setting, an argument or a file that a person must mend
 │   ├── SettingError            names the setting
 │   ├── DocumentError           names the file, the page if there is one, and the reason
+│   ├── RemovalsUnconfirmed    a folder has lost so many files that a person must say it is meant
 │   ├── IndexMissing            nothing has been indexed yet
 │   └── IndexMismatch           the index was made with another embedder, or is damaged
 └── ServiceAway              3  Mattermost, Ollama, the disk or a lock holder: may be there later
@@ -44,6 +45,10 @@ class DocumentError(WrongUse):
         self.page = page
         where = f"{file}, page {page}" if page is not None else file
         super().__init__(f"{where}: {reason}")
+
+
+class RemovalsUnconfirmed(WrongUse):
+    """A watched folder has lost so many files that the run stops until a person says that it is meant."""
 
 
 class IndexMissing(WrongUse):

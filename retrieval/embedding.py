@@ -27,6 +27,9 @@ Progress: TypeAlias = Callable[[int], None]
 """Is told how many more texts are done."""
 Kind: TypeAlias = Literal["sentence-transformers", "ollama", "hash"]
 
+MIN_SCORES: dict[str, float] = {"sentence-transformers": 0.5, "ollama": 0.5, "hash": 0.25}
+"""What the gate needs by default with each kind of embedder; a site measures its own."""
+
 
 class Embedder(Protocol):
     """Turns questions and passages into unit vectors; safe to use from several threads.
@@ -110,7 +113,7 @@ class HashEmbedder:
     identity = "hash:stems+pairs:512:v1"
     dimension = 512
     max_tokens = 8192
-    min_score = 0.25
+    min_score = MIN_SCORES["hash"]
 
     def encode_question(self, text: str) -> Vector:
         return self._encode(text)

@@ -40,6 +40,10 @@ class Folder:
     path: Path
     base_url: str = ""
 
+    def __post_init__(self) -> None:
+        # One spelling, so that a folder is the same one from whichever directory a run is started.
+        object.__setattr__(self, "path", self.path.absolute())
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -33,6 +33,9 @@ class Standing:
         return self.kind is None
 
 
+SERVED = Standing()
+
+
 def review_state(metadata: Metadata, today: date) -> ReviewState:
     """Tell whether a guideline's review date has passed; on the day itself it has not."""
     if metadata.review_by is None:
@@ -48,7 +51,7 @@ def standing_of(metadata: Metadata, today: date) -> Standing:
         return Standing("retired", "It is retired.")
     if metadata.effective is not None and metadata.effective > today:
         return Standing("waiting", f"It takes effect on {metadata.effective.isoformat()}.")
-    return Standing()
+    return SERVED
 
 
 def standings(guidelines: Mapping[str, Metadata], today: date) -> dict[str, Standing]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from retrieval.guideline import Passage
-from retrieval.units import sentences_of
+from retrieval.units import embedded_text, sentences_of, units_of
 
 CountTokens = Callable[[str], int]
 
@@ -33,6 +33,18 @@ def windows_of(passage: Passage, count_tokens: CountTokens, max_tokens: int) -> 
         parts = [body] if fits else divided(body, count_tokens, max(4, room // 2))
         windows += ((front + part).rstrip() for part in parts)
     return tuple(windows)
+
+
+def unit_texts_of(passage: Passage, count_tokens: CountTokens, max_tokens: int) -> tuple[str, ...]:
+    """Return what is embedded for each unit of a passage, in their order; a longer one loses its end.
+
+    Args:
+        max_tokens: what the embedder takes at most.
+    """
+    texts = (embedded_text(passage, unit) for unit in units_of(passage))
+    return tuple(
+        text if count_tokens(text) <= max_tokens else divided(text, count_tokens, max_tokens)[0] for text in texts
+    )
 
 
 def shortened(lead: str, count_tokens: CountTokens, max_tokens: int) -> str:

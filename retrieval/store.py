@@ -296,6 +296,8 @@ class Generation:
         self._chroma, self._collections = _open_collections(self.directory / "chroma", manifest)
         self._terms = lru_cache(maxsize=256)(self._tables.terms)
         self._statistics = lru_cache(maxsize=256)(self._merged_statistics)
+        self._definitions = lru_cache(maxsize=256)(self._tables.definitions)
+        self._mentions = lru_cache(maxsize=4096)(self._tables.mentions)
 
     @classmethod
     def open(cls, directory: Path, identity: str) -> Generation:
@@ -402,7 +404,11 @@ class Generation:
 
     def definitions(self, visible: Callable[[Audience], bool] = everyone) -> Mapping[tuple[str, str], int]:
         """Return the abbreviations that visible passages define: (short, long) → in how many passages."""
-        return self._tables_open.definitions(self._visible(visible))
+        return self._definitions(tuple(self._visible(visible)))
+
+    def mentions(self, phrase: str, visible: Callable[[Audience], bool] = everyone) -> bool:
+        """Tell whether a phrase stands in a visible passage: whole words, any case."""
+        return bool(phrase.strip()) and self._mentions(phrase, tuple(self._visible(visible)))
 
     def guidelines(self, visible: Callable[[Audience], bool] = everyone) -> list[Listed]:
         """Return the visible guidelines, in the order in which they were added."""

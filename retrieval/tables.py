@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 from collections import Counter
@@ -33,6 +34,9 @@ _INDEXES = """
 CREATE INDEX passages_by_id ON passages (id);
 CREATE INDEX passages_by_guideline ON passages (guideline);
 """
+
+
+_GAP = r"\s+"
 
 
 def fold(text: str) -> str:
@@ -181,6 +185,22 @@ class Tables:
             for short, long, count in self._ask(query, (audience,)):
                 found[short, long] += count
         return found
+
+    def mentions(self, phrase: str, audiences: Iterable[int]) -> bool:
+        """Tell whether a phrase stands, in any case and as whole words, in a passage of these collections."""
+        folded = phrase.casefold().split()
+        pattern = re.compile(rf"(?<!\w){_GAP.join(map(re.escape, folded))}(?!\w)", re.IGNORECASE)
+        holds = " AND ".join(["instr(lower(passages.body), ?)"] * len(folded))
+        query = (
+            "SELECT passages.number FROM passages JOIN guidelines ON guidelines.number = passages.guideline "
+            f"WHERE guidelines.audience = ? AND {holds} LIMIT 200"
+        )
+        for audience in audiences:
+            for (number,) in self._ask(query, (audience, *folded)):
+                passage = self.passage(number)
+                if pattern.search(passage.text) or pattern.search(passage.trail):
+                    return True
+        return False
 
     def _guideline(self, number: int) -> Guideline:
         return load_guideline(self._ask("SELECT body FROM guidelines WHERE number = ?", (number,))[0][0])

@@ -1,12 +1,23 @@
-"""Check a written answer against the sources that it cites, sentence by sentence; report, never edit."""
+"""Check a written answer against the sources that it cites, sentence by sentence; report, never edit.
+
+A sentence passes when each of its pieces (the whole sentence, or its enumerated parts with the subject and
+conditions they share) is carried by one statement of a cited source, slot by slot: words, quantities, negation,
+conditions, medicine, population. A number elsewhere in the source carries nothing.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.answering.sentences import split_sentences, tags_of, without_tags
+from bot.answering import vocabulary as v
+from bot.answering.clauses import Token, concepts, tokens_of
+from bot.answering.conditions import conditions_of
+from bot.answering.sentences import TAG, is_tags_only, split_sentences, tags_of, without_tags
+from bot.answering.statements import Statement, plain, statements_of
+from bot.answering.support import Piece, Problem, problems_with
+from bot.answering.wording import concepts_of
 from bot.exchange import SentenceCheck
 
 
@@ -39,9 +50,6 @@ class Report:
     sentences: tuple[SentenceCheck, ...]
 
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-
-
 def check(
     answer: str,
     sources: Mapping[str, SourceText | str],
@@ -54,29 +62,273 @@ def check(
     Args:
         answer: as the model wrote it, with [S#] tags.
         sources: tag → what the model was shown; only kept sources.
-        question: as it was read; decides what a bare yes or no means.
+        question: as it was read; decides what yes and no mean, and whom an answer that names no one is about.
+            It never supports anything.
         glossary: abbreviation → long form.
     """
-    checks = tuple(_check_sentence(sentence, sources) for sentence in split_sentences(answer))
+    texts = {tag: source if isinstance(source, SourceText) else SourceText(source) for tag, source in sources.items()}
+    checking = _Checking(texts, question, glossary or {})
+    checks = tuple(checking.sentences(answer))
     return Report(bool(checks) and not any(c.problems for c in checks), checks)
 
 
-def _check_sentence(sentence: str, sources: Mapping[str, SourceText | str]) -> SentenceCheck:
-    cites = tags_of(sentence)
-    problems: list[tuple[str, str]] = []
-    if not cites:
-        problems.append(("citation", "the sentence cites no source"))
-    problems += [("citation", f"[{tag}] is not among the sources") for tag in cites if tag not in sources]
-    text = " ".join(_whole(sources[tag]) for tag in cites if tag in sources).lower()
-    body = without_tags(sentence)
-    numbers = set(_NUMBER.findall(text))
-    problems += [("number", f"{n} is not in the source") for n in _NUMBER.findall(body) if n not in numbers]
-    words = set(re.findall(r"\w+", text))
-    missing = [w for w in re.findall(r"[a-z]{5,}", body.lower()) if w not in words]
-    if len(missing) > 3:
-        problems.append(("term", f"not in the source: {', '.join(missing[:5])}"))
-    return SentenceCheck(sentence, cites, tuple(problems))
+_RUN_ON = re.compile(
+    r"^\W*(?:question|q|answer|a|sources?|context|user|assistant|system|instructions?|example|note to)\s*\d*\s*:",
+    re.IGNORECASE,
+)
+_YES_NO = re.compile(r"^\W*(?P<word>yes|no)\b\s*(?:[,.:;!–-]|$)\s*", re.IGNORECASE)
+_HEDGE = re.compile(
+    r"^(?:according to|based on|as (?:stated|described|mentioned|given|per) (?:in|by)?|per) (?:the|this|these|our)?\s*"
+    r"(?:\w+\s+)?(?:guidelines?|guidance|sources?|protocol|documents?|passages?|text|sections?)(?:\s+provided)?\s*,?\s*",
+    re.IGNORECASE,
+)
+_SPLITS = frozenset("; , and or but while whereas then ( ) : – - plus followed . & +".split())  # noqa: SIM905
+_MAX_RUNS = 24
 
 
-def _whole(source: SourceText | str) -> str:
-    return source if isinstance(source, str) else " ".join((source.title, *source.path, source.text))
+@dataclass(frozen=True, slots=True)
+class _Cited:
+    tag: str
+    statement: Statement
+    also: frozenset[str]
+
+
+class _Checking:
+    """One answer being checked: what was said before a sentence counts for it."""
+
+    def __init__(self, texts: Mapping[str, SourceText], question: str, glossary: Mapping[str, str]) -> None:
+        self.texts = texts
+        self.question = tokens_of(question)
+        self.glossary = [
+            (frozenset([short.lower()]) | concepts_of(short), concepts_of(long)) for short, long in glossary.items()
+        ]
+        self.medicines = frozenset(t.concept for t in self.question if t.medicine)
+        self.populations = concepts(self.question) & v.POPULATIONS
+        self.cited: dict[str, tuple[_Cited, ...]] = {}
+
+    def sentences(self, answer: str) -> list[SentenceCheck]:
+        sentences = _joined_yes_no(split_sentences(answer))
+        checks: list[SentenceCheck] = []
+        lead = ""
+        for index, sentence in enumerate(sentences):
+            cites = tags_of(sentence)
+            if not cites and sentence.rstrip("*_ ").endswith(":") and not _RUN_ON.match(sentence):
+                if following := _tags_below(sentences[index + 1 :]):
+                    lead = sentence
+                    checks.append(SentenceCheck(sentence, (), tuple(self._lead_problems(sentence, following))))
+                    continue
+            checks.append(SentenceCheck(sentence, cites, tuple(self._problems(sentence, cites, lead))))
+            if not re.match(r"\s*(?:[-*+•]|\d+[.)])", sentence):
+                lead = ""
+        return checks
+
+    def _lead_problems(self, lead: str, tags: Sequence[str]) -> list[Problem]:
+        known = [tag for tag in tags if tag in self.texts]
+        problems = self._supported(tokens_of(without_tags(lead)), known)[0] if known else []
+        self._remember(tokens_of(lead))
+        return problems
+
+    def _remember(self, tokens: Sequence[Token]) -> None:
+        if medicines := frozenset(t.concept for t in tokens if t.medicine):
+            self.medicines = medicines
+        if populations := concepts(tuple(tokens)) & v.POPULATIONS:
+            self.populations = populations
+
+    def _problems(self, sentence: str, cites: tuple[str, ...], lead: str) -> list[Problem]:
+        problems: list[Problem] = []
+        body = without_tags(sentence)
+        if _RUN_ON.match(body):
+            return [("unsupported", "text of the prompt instead of an answer")]
+        if is_tags_only(sentence) or not re.search(r"\w", body):
+            return [("citation", "a tag without a sentence")]
+        if not cites:
+            return [("citation", "the sentence cites no source")]
+        if TAG.match(sentence.lstrip("-*•+ ")) and not re.search(rf"\w.*{TAG.pattern}", TAG.sub("", sentence, count=1)):
+            problems.append(("citation", "the tag stands before the sentence"))
+        problems += [("citation", f"[{tag}] is not among the sources") for tag in cites if tag not in self.texts]
+        known = [tag for tag in cites if tag in self.texts]
+        if not known:
+            return problems
+        body = _HEDGE.sub("", body)
+        yes_no = _YES_NO.match(body)
+        if yes_no:
+            body = body[yes_no.end() :]
+            if not re.search(r"\w", body):
+                return [*problems, ("unsupported", "a bare yes or no")]
+        tokens = tokens_of(body)
+        found, used = self._supported(tokens, known, lead)
+        problems += found
+        if not found:
+            problems += [("citation", f"[{tag}] does not carry this") for tag in known if tag not in used]
+            if yes_no:
+                problems += self._wrong_yes_no(yes_no["word"].lower(), tokens, used)
+        self._remember(tokens)
+        return problems
+
+    def _statements(self, tag: str) -> tuple[_Cited, ...]:
+        if tag not in self.cited:
+            source = self.texts[tag]
+            self.cited[tag] = tuple(
+                _Cited(tag, s, self._expansions(s.available))
+                for s in statements_of(source.text, tuple(source.path), source.title)
+            )
+        return self.cited[tag]
+
+    def _expansions(self, said: frozenset[str]) -> frozenset[str]:
+        found: set[str] = set()
+        for short, long in self.glossary:
+            if short & said:
+                found |= long
+            if long and long <= said:
+                found |= short
+        return frozenset(found)
+
+    def _supported(
+        self, tokens: tuple[Token, ...], tags: Sequence[str], lead: str = ""
+    ) -> tuple[list[Problem], dict[str, list[Statement]]]:
+        """Return the problems of a sentence, and the statements that carry it by tag."""
+        candidates = [c for tag in tags for c in self._statements(tag)]
+        whole = Piece(tokens, tokens, self.medicines, self.populations)
+        carrying, best = self._carriers(whole, candidates)
+        if carrying:
+            return [], _by_tag(carrying)
+        used: dict[str, list[Statement]] = {}
+        chunks = _chunks(tokens)
+        start = 0
+        problems: list[Problem] = []
+        while start < len(chunks):
+            for end in range(len(chunks), start, -1):
+                if start == 0 and end == len(chunks):
+                    continue
+                piece = self._piece(tokens, chunks, start, end)
+                carrying, _ = self._carriers(piece, candidates)
+                if carrying:
+                    for tag, statements in _by_tag(carrying).items():
+                        used.setdefault(tag, []).extend(statements)
+                    start = end
+                    break
+            else:
+                problems = best or [("unsupported", "no statement of the source carries this")]
+                break
+        return problems, used
+
+    def _piece(self, tokens: tuple[Token, ...], chunks: list[tuple[int, int]], start: int, end: int) -> Piece:
+        first, last = chunks[start][0], chunks[end - 1][1]
+        before = tokens[:first]
+        run = tokens[first:last]
+        medicines, populations = self.medicines, self.populations
+        for token in before:
+            if token.medicine:
+                medicines = frozenset([token.concept])
+            if token.population:
+                populations = frozenset([token.concept])
+        prefix: list[Token] = []
+        for condition in conditions_of(tokens):
+            tied_first, tied_last = condition.tied
+            inside = first <= condition.start < last
+            if not inside and tied_first < last and first < tied_last:
+                prefix += tokens[condition.start : condition.end]
+        heads: frozenset[str] = frozenset()
+        if any(t.quantity for t in run) and not any(t.concept and not t.population and not t.role for t in run):
+            heads = frozenset(t.concept for t in before if t.concept and not t.population and not t.role)
+        return Piece((*prefix, *run), tokens, medicines, populations, heads)
+
+    def _carriers(self, piece: Piece, candidates: Sequence[_Cited]) -> tuple[list[_Cited], list[Problem]]:
+        """Return the statements that carry the piece, and the problems with the one that comes nearest."""
+        said = piece.concepts
+        numbers = [t.quantity for t in piece.tokens if t.quantity]
+        carrying: list[_Cited] = []
+        ranked: list[tuple[float, int, _Cited]] = []
+        for order, cited in enumerate(candidates):
+            missing = len(said - cited.statement.available - cited.also)
+            overlap = len(said & cited.statement.own) + 0.5 * len(said & cited.statement.led)
+            ranked.append((overlap - 2 * missing, -order, cited))
+            if missing:
+                continue
+            if not overlap and not numbers:
+                continue
+            if not problems_with(piece, cited.statement, cited.also):
+                carrying.append(cited)
+        if carrying:
+            return carrying, []
+        best: list[Problem] = []
+        for _, _, cited in sorted(ranked, key=lambda r: r[:2], reverse=True)[:3]:
+            found = problems_with(piece, cited.statement, cited.also)
+            if found and (not best or len(found) < len(best)):
+                best = found
+        return [], best
+
+    def _wrong_yes_no(
+        self, word: str, tokens: tuple[Token, ...], used: Mapping[str, Sequence[Statement]]
+    ) -> list[Problem]:
+        statements = [s for found in used.values() for s in found]
+        negative = any(t.negated for t in tokens if t.concept) or any(
+            neg for s in statements for c in s.signs.values() for neg in c
+        )
+        asked = {t.concept: t.negated for t in self.question if t.concept}
+        if not asked:
+            if word == "yes" and any(t.negated for t in tokens if t.concept):
+                return [("negation", "'yes' before a sentence that denies")]
+            if word == "no" and not negative:
+                return [("negation", "'no' before a sentence that affirms")]
+            return []
+        agree = disagree = 0
+        for statement in statements:
+            for concept, signs in statement.signs.items():
+                if concept in asked:
+                    agree += asked[concept] in signs
+                    disagree += (not asked[concept]) in signs
+        if word == "yes" and disagree > agree:
+            return [("negation", "'yes', but the source says otherwise")]
+        if word == "no" and not disagree and not any(t.negated for t in tokens):
+            return [("negation", "'no', but the source does not say so")]
+        return []
+
+
+def _joined_yes_no(sentences: Sequence[str]) -> list[str]:
+    joined: list[str] = []
+    held = ""
+    for sentence in sentences:
+        if not held and re.fullmatch(r"\W*(?:yes|no)\W*", sentence, re.IGNORECASE):
+            held = sentence
+            continue
+        joined.append(f"{held} {sentence}" if held else sentence)
+        held = ""
+    return [*joined, held] if held else joined
+
+
+def _tags_below(sentences: Sequence[str]) -> list[str]:
+    tags: dict[str, None] = {}
+    for sentence in sentences:
+        if not re.match(r"\s*(?:[-*+•]|\d+[.)])", sentence) and tags:
+            break
+        tags.update(dict.fromkeys(tags_of(sentence)))
+    return list(tags)
+
+
+def _chunks(tokens: tuple[Token, ...]) -> list[tuple[int, int]]:
+    """Cut at commas and joining words, never inside a condition."""
+    conditions = conditions_of(tokens)
+    inside = {i for c in conditions for i in range(c.start, c.end)}
+    chunks: list[tuple[int, int]] = []
+    start = 0
+    for index, token in enumerate(tokens):
+        if token.word in _SPLITS and not token.quantity and index not in inside:
+            if any(t.carries for t in tokens[start:index]):
+                chunks.append((start, index))
+                start = index
+    if any(t.carries for t in tokens[start:]):
+        chunks.append((start, len(tokens)))
+    elif chunks:
+        chunks[-1] = (chunks[-1][0], len(tokens))
+    return chunks[:_MAX_RUNS] if len(chunks) <= _MAX_RUNS else [(0, len(tokens))]
+
+
+def _by_tag(carrying: Sequence[_Cited]) -> dict[str, list[Statement]]:
+    used: dict[str, list[Statement]] = {}
+    for cited in carrying:
+        used.setdefault(cited.tag, []).append(cited.statement)
+    return used
+
+
+__all__ = ["Report", "SourceText", "check", "plain"]

@@ -1,0 +1,150 @@
+"""Read a text as tokens that know whether they are negated and which action (start, stop …) governs them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from bot.answering import vocabulary as v
+from bot.answering.quantities import Quantity, quantities_of
+from bot.answering.units import normalised
+from bot.answering.wording import WORD, concept_of, is_medicine, parts_of, with_phrases
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, a quantity or a mark (punctuation or a joining word) of a text.
+
+    Attributes:
+        concept: of a content word; "" for glue, quantities and marks.
+        word: as written, lower case.
+        quantity: the quantity, where it is one.
+        negated: an odd number of negations covers it.
+        action: the action word that governs it in its clause; "" for none.
+        medicine, population, role: what kind of content word it is.
+    """
+
+    concept: str
+    word: str
+    quantity: Quantity | None = None
+    negated: bool = False
+    action: str = ""
+    medicine: bool = False
+    population: bool = False
+    role: bool = False
+
+    @property
+    def carries(self) -> bool:
+        return bool(self.concept) or self.quantity is not None
+
+
+_SCAN = re.compile(rf"(?P<word>{WORD.pattern})|(?P<mark>[.,;:()\[\]|/–&+?!]|(?<=\s)-(?=\s)|<|>|≤|≥|=)")
+_MARK_WORDS = frozenset(
+    "and or then but if unless when whenever because while whereas however until till instead once provided followed except".split()  # noqa: SIM905
+)
+_CLAUSE_ENDS = frozenset(
+    ". ; : ( ) | but if unless when whenever because while whereas however until till – - then once provided ? ! except".split()  # noqa: SIM905
+)
+_SKIPPED = frozenset("then also to do not never they it you he she patients patient".split())  # noqa: SIM905
+_LOCAL_ENDS = frozenset(", ; : . ( ) and but with – - if unless when | then until".split())  # noqa: SIM905
+
+
+@lru_cache(maxsize=8192)
+def tokens_of(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a text in order; the text need not be normalised."""
+    text = with_phrases(normalised(text))
+    return _signed(_scan(text))
+
+
+@lru_cache(maxsize=65536)
+def _word_token(word: str) -> Token:
+    concept = concept_of(word)
+    return Token(
+        concept if word not in v.NEGATORS and word not in v.LOCAL_NEGATORS else "",
+        word,
+        medicine=bool(concept) and is_medicine(concept, word),
+        population=concept in v.POPULATIONS,
+        role=concept in v.ROLES,
+    )
+
+
+def _scan(text: str) -> list[Token]:
+    quantities = quantities_of(text)
+    tokens: list[Token] = []
+    position = 0
+    for quantity in (*quantities, None):
+        end = quantity.start if quantity else len(text)
+        for match in _SCAN.finditer(text, position, max(end, position)):
+            if match["mark"]:
+                tokens.append(Token("", match["mark"]))
+                continue
+            for part in parts_of(match["word"].lower()):
+                tokens.append(Token("", part) if part in _MARK_WORDS else _word_token(part))
+        if quantity:
+            tokens.append(Token("", quantity.text.lower(), quantity))
+            position = quantity.end
+    return tokens
+
+
+def _signed(tokens: list[Token]) -> tuple[Token, ...]:
+    signed: list[Token] = []
+    clause: list[Token] = []
+    for index, token in enumerate(tokens):
+        if token.word in _CLAUSE_ENDS or (
+            token.word in (",", "and", "or", "&") and _opens_instruction(tokens, index + 1)
+        ):
+            signed += _signed_clause(clause)
+            signed.append(token)
+            clause = []
+        else:
+            clause.append(token)
+    signed += _signed_clause(clause)
+    return tuple(signed)
+
+
+def _opens_instruction(tokens: list[Token], index: int) -> bool:
+    while index < len(tokens) and tokens[index].word in _SKIPPED:
+        index += 1
+    return index < len(tokens) and tokens[index].word in v.VERBS
+
+
+def _signed_clause(clause: list[Token]) -> list[Token]:
+    negations = sum(1 for t in clause if t.word in v.NEGATORS and t.word not in ("nor", "neither"))
+    negations += any(t.word in ("nor", "neither") for t in clause)
+    local = any(t.word in v.LOCAL_NEGATORS for t in clause)
+    acts = [(i, t.concept) for i, t in enumerate(clause) if t.concept in v.ACTIONS]
+    if not negations and not local and not acts:
+        return clause
+    base = negations % 2 == 1
+    signed: list[Token] = []
+    within = 0
+    for index, token in enumerate(clause):
+        if token.word in v.LOCAL_NEGATORS:
+            within = 7
+        elif token.word in _LOCAL_ENDS:
+            within = 0
+        if not token.carries:
+            signed.append(token)
+            continue
+        negated = base != (within > 0)
+        within = max(0, within - 1)
+        action = ""
+        if acts:
+            action = next((a for i, a in reversed(acts) if i <= index), acts[0][1])
+        if negated or action:
+            token = Token(
+                token.concept, token.word, token.quantity, negated, action, token.medicine, token.population, token.role
+            )
+        signed.append(token)
+    return signed
+
+
+def concepts(tokens: tuple[Token, ...]) -> frozenset[str]:
+    return frozenset(t.concept for t in tokens if t.concept)
+
+
+def is_negative(text: str) -> bool:
+    """Tell whether a heading or lead-in forbids what stands below it ("Contraindications", "Avoid:")."""
+    tokens = tokens_of(text)
+    return any(t.word in v.NEGATORS for t in tokens) and sum(t.word in v.NEGATORS for t in tokens) % 2 == 1

@@ -1,0 +1,120 @@
+"""Find the conditions of an instruction: if, unless, only, until, in patients with … and what they are tied to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.answering.clauses import Token
+from bot.answering.quantities import Quantity
+
+Kind = Literal["if", "exception", "only", "until", "for"]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition in a statement.
+
+    Attributes:
+        start, end: span of its tokens, the marker included.
+        tied: (first, last) token span of what it limits; end exclusive.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    concepts: frozenset[str]
+    quantities: tuple[Quantity, ...]
+    tied: tuple[int, int]
+
+
+_IF = frozenset("if when whenever provided once where".split())  # noqa: SIM905
+_EXCEPTION = frozenset("unless except excepting save".split())  # noqa: SIM905
+_ONLY = frozenset(["only"])
+_UNTIL = frozenset(["until", "till"])
+_FOR = frozenset("in for with".split())  # noqa: SIM905
+_GROUPS = frozenset(
+    "patient patients those persons person people individuals women men children adults infants neonates pregnancy pregnant "
+    "severe mild moderate renal hepatic case cases anyone someone whom who allergic allergy resistant".split()  # noqa: SIM905
+)
+_ENDS = frozenset(". ; : ( ) | – - ? !".split())  # noqa: SIM905
+
+
+def conditions_of(tokens: Sequence[Token]) -> tuple[Condition, ...]:
+    """Return the conditions of a statement's tokens in order."""
+    found: list[Condition] = []
+    index = 0
+    while index < len(tokens):
+        kind = _kind(tokens, index)
+        if kind is None:
+            index += 1
+            continue
+        end = _end(tokens, index)
+        span = tokens[index:end]
+        concepts = frozenset(t.concept for t in span if t.concept)
+        quantities = tuple(t.quantity for t in span if t.quantity)
+        if concepts or quantities:
+            after = found[-1].end if found else 0
+            found.append(Condition(kind, index, end, concepts, quantities, _tied(tokens, index, end, after)))
+        index = max(end, index + 1)
+    return tuple(found)
+
+
+def _kind(tokens: Sequence[Token], index: int) -> Kind | None:
+    word = tokens[index].word
+    if tokens[index].quantity:
+        return None
+    if word in _IF:
+        if word == "once" and not (index + 1 < len(tokens) and not tokens[index + 1].quantity):
+            return None
+        return "if"
+    if word in _EXCEPTION:
+        return "exception"
+    if word in _ONLY:
+        return "only"
+    if word in _UNTIL:
+        return "until"
+    if word in _FOR:
+        following = [t.word for t in tokens[index + 1 : index + 4]]
+        if following and any(w in _GROUPS for w in following):
+            return "for"
+    return None
+
+
+def _end(tokens: Sequence[Token], start: int) -> int:
+    position = start + 1
+    while position < len(tokens):
+        token = tokens[position]
+        if token.word in _ENDS:
+            break
+        if token.word in (",", "then") and start_of_sentence(tokens, start):
+            break
+        if token.word == "," and position > start + 1:
+            break
+        if token.word in _IF | _EXCEPTION | _UNTIL and position > start + 1:
+            break
+        position += 1
+    return position
+
+
+def start_of_sentence(tokens: Sequence[Token], index: int) -> bool:
+    return not any(t.carries for t in tokens[:index]) or tokens[index - 1].word in (".", ";", ":", "–", "-")
+
+
+def _tied(tokens: Sequence[Token], start: int, end: int, after: int) -> tuple[int, int]:
+    """A condition in front limits what follows; one behind limits what stands before it.
+
+    Back to the last stop, the bracket it stands in, or the end of the condition before it (`after`).
+    """
+    previous = tokens[start - 1].word if start else ""
+    if start_of_sentence(tokens, start) or previous in ("and", "or", "then", "but", ","):
+        last = end
+        while last < len(tokens) and tokens[last].word not in (".", ";", "|"):
+            last += 1
+        if last > end + 1 or previous not in (",",):
+            return end, last
+    first = start - 1 if previous == "(" else start
+    while first > after and tokens[first - 1].word not in (".", ";", "|", "("):
+        first -= 1
+    return first, start

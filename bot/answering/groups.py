@@ -1,0 +1,116 @@
+"""Group the quantities of a statement by what they belong to: one medicine, one population, one kind of dose.
+
+'Adults 500 mg every 8 hours, children 250 mg every 12 hours' holds two groups. A dose that the answer gives must
+come from one group; what a group does not say (the medicine, how often) it takes from the group beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.answering.clauses import Token
+from bot.answering.quantities import Quantity
+
+_SEPARATORS = frozenset(", ; . and or then but ( ) & + – - | followed while whereas /".split())  # noqa: SIM905
+_STRONG = frozenset("; . | while whereas".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Quantities that belong together.
+
+    Attributes:
+        medicines, populations: of the group, or taken over from the groups beside it.
+        own_populations: said in the group itself.
+        roles: loading, maintenance, initial, starting; never taken over.
+    """
+
+    quantities: tuple[Quantity, ...]
+    medicines: frozenset[str]
+    populations: frozenset[str]
+    roles: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Draft:
+    quantities: list[Quantity]
+    medicines: set[str]
+    populations: set[str]
+    roles: set[str]
+
+    def dimensions(self) -> set[str]:
+        return {q.dimension for q in self.quantities}
+
+
+def _draft(tokens: Sequence[Token]) -> _Draft:
+    return _Draft(
+        [t.quantity for t in tokens if t.quantity],
+        {t.concept for t in tokens if t.medicine},
+        {t.concept for t in tokens if t.population},
+        {t.concept for t in tokens if t.role},
+    )
+
+
+def groups_of(tokens: Sequence[Token]) -> tuple[Group, ...]:
+    """Return the groups of quantities in order; one group without quantities where there are none."""
+    drafts: list[_Draft] = []
+    for strong, chunk in _chunks(tokens):
+        new = _draft(chunk)
+        if not drafts or (strong and drafts[-1].quantities and new.quantities) or _conflict(drafts[-1], new):
+            drafts.append(new)
+            continue
+        last = drafts[-1]
+        last.quantities += new.quantities
+        last.medicines |= new.medicines
+        last.populations |= new.populations
+        last.roles |= new.roles
+    return _inherited(drafts)
+
+
+def _conflict(last: _Draft, new: _Draft) -> bool:
+    if not last.quantities:
+        return False
+    if last.dimensions() & new.dimensions():
+        return True
+    return bool(
+        (new.populations - last.populations and (last.populations or new.quantities))
+        or (new.medicines - last.medicines and last.medicines and new.quantities)
+        or (new.roles - last.roles)
+    )
+
+
+def _chunks(tokens: Sequence[Token]) -> list[tuple[bool, list[Token]]]:
+    """Cut at separators, and before a quantity whose kind the chunk already holds."""
+    chunks: list[tuple[bool, list[Token]]] = []
+    current: list[Token] = []
+    strong = False
+    for token in tokens:
+        if token.word in _SEPARATORS and token.quantity is None:
+            if current:
+                chunks.append((strong, current))
+                current = []
+                strong = False
+            strong = strong or token.word in _STRONG
+            continue
+        if token.quantity and any(t.quantity and t.quantity.dimension == token.quantity.dimension for t in current):
+            chunks.append((strong, current))
+            current, strong = [], False
+        current.append(token)
+    if current:
+        chunks.append((strong, current))
+    return chunks
+
+
+def _inherited(drafts: list[_Draft]) -> tuple[Group, ...]:
+    groups: list[Group] = []
+    for index, draft in enumerate(drafts):
+        medicines = draft.medicines or next((d.medicines for d in reversed(drafts[:index]) if d.medicines), set())
+        medicines = medicines or next((d.medicines for d in drafts[index + 1 :] if d.medicines), set())
+        populations = draft.populations or next(
+            (d.populations for d in reversed(drafts[:index]) if d.populations), set()
+        )
+        groups.append(
+            Group(tuple(draft.quantities), frozenset(medicines), frozenset(populations), frozenset(draft.roles))
+        )
+    return tuple(groups)

@@ -1,0 +1,337 @@
+"""Compare a piece of an answer with one statement of a source, slot by slot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.answering import vocabulary as v
+from bot.answering.clauses import Token, concepts
+from bot.answering.conditions import Condition, conditions_of
+from bot.answering.groups import Group, groups_of
+from bot.answering.quantities import Quantity
+from bot.answering.statements import Statement
+
+Problem = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of an answer sentence's tokens, and what it takes over from the words around it.
+
+    Attributes:
+        sentence: all tokens of the sentence.
+        medicines, populations: said before it in the answer, or in the question; used where it names none.
+        heads: content words before it that a piece of bare quantities must still belong to.
+        expansions: concept → concepts of the glossary's long form, both ways.
+    """
+
+    tokens: tuple[Token, ...]
+    sentence: tuple[Token, ...]
+    medicines: frozenset[str] = frozenset()
+    populations: frozenset[str] = frozenset()
+    heads: frozenset[str] = frozenset()
+
+    @property
+    def concepts(self) -> frozenset[str]:
+        return concepts(self.tokens)
+
+
+_DOSES = frozenset(["dose", "interval", "divided dose"])
+_TRIVIAL = frozenset(["avail", "feasibl", "asneeded"])
+
+
+def problems_with(piece: Piece, statement: Statement, also: frozenset[str] = frozenset()) -> list[Problem]:
+    """Return what of the piece the statement does not carry; empty when it carries all.
+
+    Args:
+        also: concepts that count as said (long and short forms of what the statement says).
+    """
+    problems = _missing_terms(piece, statement, also)
+    problems += _wrong_quantities(piece, statement)
+    problems += _wrong_signs(piece, statement)
+    problems += _lost_conditions(piece, statement)
+    problems += _swapped_conditions(piece, statement)
+    problems += _wrong_joining(piece, statement)
+    problems += _wrong_strength(piece, statement)
+    return problems
+
+
+def _missing_terms(piece: Piece, statement: Statement, also: frozenset[str]) -> list[Problem]:
+    missing = {
+        t.word for t in piece.tokens if t.concept and t.concept not in statement.available and t.concept not in also
+    }
+    if missing:
+        return [("term", f"not said of this in the source: {', '.join(sorted(missing))}")]
+    if piece.heads and len(piece.heads & statement.available) * 2 < len(piece.heads):
+        return [("unsupported", f"the source does not say this of {', '.join(sorted(piece.heads))}")]
+    return []
+
+
+# Quantities
+
+
+def _wrong_quantities(piece: Piece, statement: Statement) -> list[Problem]:
+    problems: list[Problem] = []
+    for group in groups_of(piece.tokens):
+        if not group.quantities:
+            problems += _wrong_classes(piece, group, None, statement) if group.medicines else []
+            continue
+        best: list[Problem] | None = None
+        for source in statement.groups:
+            found = _against_group(piece, group, source, statement)
+            if best is None or len(found) < len(best):
+                best = found
+            if not best:
+                break
+        problems += best or []
+    return problems
+
+
+def _against_group(piece: Piece, group: Group, source: Group, statement: Statement) -> list[Problem]:
+    problems: list[Problem] = []
+    dimensions = {q.dimension for q in source.quantities}
+    others = tuple(q for q in statement.quantities if q.dimension not in dimensions)
+    for quantity in group.quantities:
+        if _matches(quantity, group.quantities, source.quantities) or _matches(quantity, group.quantities, others):
+            continue
+        problems.append(_quantity_problem(quantity, statement.quantities))
+    problems += _wrong_classes(piece, group, source, statement)
+    if not problems and any(q.dimension in _DOSES for q in group.quantities):
+        problems += _dropped_limits(piece, source)
+    return problems
+
+
+def _matches(quantity: Quantity, beside: Sequence[Quantity], others: Sequence[Quantity]) -> bool:
+    for other in others:
+        if quantity.same_value(other) and quantity.unit == other.unit and quantity.comparison == other.comparison:
+            if quantity.same_role(other) and _same_rate(quantity, other, beside, others):
+                return True
+    if quantity.unit == "interval" and len(quantity.values) == 1:
+        return any(o.per_h == quantity.values[0] for o in others)
+    return False
+
+
+def _same_rate(a: Quantity, b: Quantity, beside_a: Sequence[Quantity], beside_b: Sequence[Quantity]) -> bool:
+    if a.per_h == b.per_h:
+        return True
+    if a.per_h and not b.per_h:
+        return any(q.unit == "interval" and q.values == (a.per_h,) for q in beside_b)
+    if b.per_h and not a.per_h:
+        return any(q.unit == "interval" and q.values == (b.per_h,) for q in beside_a)
+    return False
+
+
+def _quantity_problem(quantity: Quantity, others: Sequence[Quantity]) -> Problem:
+    for other in others:
+        if quantity.same_value(other) and quantity.unit == other.unit and quantity.per_h == other.per_h:
+            if quantity.comparison != other.comparison:
+                return "number", f"'{quantity.text}' compares otherwise than the source ('{other.text}')"
+            if not quantity.same_role(other):
+                return "number", f"'{quantity.text}' is another kind of time in the source"
+            return "unsupported", f"the source gives '{quantity.text}' for something else"
+    for other in others:
+        if quantity.same_value(other):
+            return "unit", f"'{quantity.text}' has another unit in the source ('{other.text}')"
+    return "number", f"'{quantity.text}' is not in the source's statement"
+
+
+def _wrong_classes(piece: Piece, group: Group, source: Group | None, statement: Statement) -> list[Problem]:
+    problems: list[Problem] = []
+    has_dose = any(q.dimension in _DOSES for q in group.quantities)
+    medicines = group.medicines or (piece.medicines if has_dose else frozenset())
+    allowed = (source.medicines if source else frozenset()) or statement.medicines
+    if medicines and allowed and not medicines & allowed and (has_dose or group.medicines):
+        problems.append(("unsupported", f"the source says this of {', '.join(sorted(allowed))}"))
+    elif group.medicines - allowed and has_dose and allowed:
+        problems.append(
+            ("unsupported", f"the source does not say this of {', '.join(sorted(group.medicines - allowed))}")
+        )
+    if source is None:
+        return problems
+    populations = group.populations or piece.populations
+    wider = statement.populations
+    if source.populations:
+        clash = {p for p in populations - source.populations if _excludes(p, source.populations)}
+        if populations and not populations & source.populations and not populations & wider:
+            clash |= populations - source.populations
+        if clash:
+            problems.append(("unsupported", f"the source says this of {', '.join(sorted(source.populations))}"))
+        elif not populations and has_dose and not source.populations & wider:
+            problems.append(("unsupported", f"the source limits this to {', '.join(sorted(source.populations))}"))
+    if has_dose and group.roles != source.roles:
+        lost = source.roles - group.roles
+        said = frozenset(t.concept for t in piece.sentence if t.role)
+        if lost - said or group.roles - source.roles:
+            named = ", ".join(sorted(group.roles ^ source.roles))
+            problems.append(("unsupported", f"'{named}' is not said of this dose alike in both"))
+    return problems
+
+
+def _excludes(population: str, others: frozenset[str]) -> bool:
+    if population == "adult":
+        return bool(others & v.YOUNG) and "adult" not in others
+    if population in v.YOUNG or population == "adolescent":
+        return "adult" in others and not others & v.YOUNG
+    return False
+
+
+def _dropped_limits(piece: Piece, source: Group) -> list[Problem]:
+    """An age band or a threshold in front of a dose limits it; a dose without it says more than the source."""
+    said = [t.quantity for t in piece.sentence if t.quantity]
+    for quantity in source.quantities:
+        limits = quantity.dimension == "age" or (
+            quantity.comparison in ("<", ">", ">=") and quantity.dimension != "interval"
+        )
+        if limits and not any(quantity.same_value(q) for q in said):
+            return [("unsupported", f"the source limits this to '{quantity.text}'")]
+    return []
+
+
+# Negation and action
+
+
+def _wrong_signs(piece: Piece, statement: Statement) -> list[Problem]:
+    actions: dict[str, set[str]] = {}
+    for token in statement.tokens:
+        if token.concept and token.action:
+            actions.setdefault(token.concept, set()).add(token.action)
+    for token in piece.tokens:
+        if token.concept:
+            signs = statement.signs.get(token.concept)
+            if signs and token.negated not in signs:
+                said = "negated" if token.negated else "not negated"
+                return [("negation", f"'{token.word}' is {said} in the answer, otherwise in the source")]
+            governing = actions.get(token.concept)
+            if governing and token.action and token.action not in governing and token.concept != token.action:
+                return [
+                    ("negation", f"the source says {'/'.join(sorted(governing))} of '{token.word}', not {token.action}")
+                ]
+        elif token.quantity:
+            alike = [t for t in statement.tokens if t.quantity and t.quantity.same_value(token.quantity)]
+            if alike and all(t.negated != token.negated for t in alike):
+                return [("negation", f"'{token.word}' is negated in one text only")]
+    if not any(t.concept in statement.signs or t.quantity for t in piece.tokens) and any(
+        t.negated for t in piece.tokens
+    ):
+        if not statement.forbids:
+            return [("negation", "the source does not say this is not so")]
+    return []
+
+
+# Conditions
+
+
+def _touches(piece: Piece, statement: Statement, condition: Condition) -> bool:
+    first, last = condition.tied
+    said = piece.concepts
+    values = [t.quantity for t in piece.tokens if t.quantity]
+    for token in statement.tokens[first:last]:
+        if token.concept and token.concept in said:
+            return True
+        if token.quantity and any(token.quantity.same_value(q) for q in values):
+            return True
+    return False
+
+
+def _lost_conditions(piece: Piece, statement: Statement) -> list[Problem]:
+    if not statement.conditions:
+        return []
+    said = concepts(piece.sentence)
+    values = [t.quantity for t in piece.sentence if t.quantity]
+    words = {t.word for t in piece.sentence}
+    problems: list[Problem] = []
+    for condition in statement.conditions:
+        if condition.concepts <= _TRIVIAL and not condition.quantities:
+            continue
+        if not _touches(piece, statement, condition):
+            continue
+        share = len(condition.concepts & said) / max(len(condition.concepts), 1)
+        kept = all(any(q.same_value(o) for o in values) for q in condition.quantities)
+        kept = kept and share >= (0.3 if condition.quantities else 0.6)
+        kind = "negation" if condition.kind in ("exception", "only") else "unsupported"
+        if condition.kind == "exception":
+            kept = kept and (bool(words & v.EXCEPTIONS) or bool(words & {"if", "not", "no"}))
+        elif condition.kind == "only":
+            kept = bool(words & v.ONLY) or bool(words & v.EXCEPTIONS)
+        if not kept:
+            text = " ".join(t.word for t in statement.tokens[condition.start : condition.end])
+            problems.append((kind, f"the source's condition is dropped: '{text}'"))
+    return problems
+
+
+def _swapped_conditions(piece: Piece, statement: Statement) -> list[Problem]:
+    """A condition of the answer must be tied to what the source ties it to, and be there at all."""
+    words = {t.word for t in statement.tokens} | {w for lead in statement.leads for w in lead.lower().split()}
+    for mark in ("unless", "except", "only"):
+        if any(t.word == mark for t in piece.tokens) and mark not in words:
+            if not words & (v.EXCEPTIONS | v.ONLY):
+                return [("negation", f"'{mark}' is not in the source")]
+    if not statement.conditions:
+        return []
+    for condition in conditions_of(piece.tokens):
+        best = max(statement.conditions, key=lambda c: len(c.concepts & condition.concepts))
+        if not best.concepts & condition.concepts or len(statement.conditions) < 2:
+            continue
+        tied = {
+            t.concept for t in piece.tokens[slice(*condition.tied)] if t.concept
+        } & statement.own - condition.concepts
+        there = {t.concept for t in statement.tokens[slice(*best.tied)] if t.concept}
+        if tied and not tied & there:
+            return [("unsupported", "the source ties this condition to something else")]
+    return []
+
+
+# Joining words, order and strength
+
+
+def _neighbours(tokens: Sequence[Token], index: int) -> tuple[Token | None, Token | None]:
+    left = next((t for t in reversed(tokens[:index]) if t.carries), None)
+    right = next((t for t in tokens[index + 1 :] if t.carries), None)
+    return left, right
+
+
+_ORDER = {"then": False, "before": False, "after": True, "until": False}
+
+
+def _wrong_joining(piece: Piece, statement: Statement) -> list[Problem]:
+    positions: dict[str, list[int]] = {}
+    for index, token in enumerate(statement.tokens):
+        if token.concept:
+            positions.setdefault(token.concept, []).append(index)
+    for index, token in enumerate(piece.tokens):
+        joins = token.word in ("and", "or")
+        orders = token.word in _ORDER
+        if not joins and not orders:
+            continue
+        left, right = _neighbours(piece.tokens, index)
+        if not left or not right or left.concept not in positions or right.concept not in positions:
+            continue
+        if left.concept == right.concept or left.negated:
+            continue
+        a, b = min(
+            ((i, j) for i in positions[left.concept] for j in positions[right.concept]), key=lambda p: abs(p[0] - p[1])
+        )
+        between = [t.word for t in statement.tokens[min(a, b) + 1 : max(a, b)]]
+        if joins:
+            other = "or" if token.word == "and" else "and"
+            if other in between and token.word not in between and not (other == "and" and "," in between):
+                return [("unsupported", f"the source joins '{left.word}' and '{right.word}' with '{other}'")]
+        else:
+            source_orders = [w for w in between if w in _ORDER]
+            if source_orders:
+                source_first = (a < b) != _ORDER[source_orders[0]]
+                answer_first = not _ORDER[token.word]
+                if source_first != answer_first:
+                    return [("unsupported", f"the order of '{left.word}' and '{right.word}' is the other way round")]
+    return []
+
+
+def _wrong_strength(piece: Piece, statement: Statement) -> list[Problem]:
+    said = {t.word for t in piece.tokens}
+    words = {t.word for t in statement.tokens}
+    if said & v.STRONG and not said & v.WEAK and words & v.WEAK and not words & v.STRONG:
+        return [("unsupported", "the source only says that it may be")]
+    if said & {"may", "might", "optional", "optionally"} and not words & v.WEAK and words & v.STRONGEST:
+        return [("unsupported", "the source says that it must be")]
+    return []

@@ -31,23 +31,35 @@ from retrieval.embedding import Matrix, Vector
 from retrieval.errors import IndexMismatch
 from retrieval.found import Filters
 from retrieval.guideline import Guideline, Passage
+from retrieval.manifest import CURE, Audience, Manifest, audience_of, damaged, read_manifest
 from retrieval.tables import Tables, TableWriter
 from retrieval.terms import TermStatistics, content_terms
 from retrieval.units import full_text
-from retrieval.vectors import VectorWriter, cosines, nearest_rows, open_vectors
+from retrieval.vectors import VectorWriter, cosines, open_vectors
+from retrieval.window_search import WindowSearch
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
     from chromadb.api.collection_configuration import CreateHNSWConfiguration
     from chromadb.api.models.Collection import Collection
 
-Audience = tuple[str, ...]
-FORMAT = 1
+__all__ = [
+    "Audience",
+    "Embedded",
+    "Generation",
+    "GenerationWriter",
+    "Hit",
+    "Listed",
+    "Manifest",
+    "audience_of",
+    "everyone",
+    "read_manifest",
+]
+
 _BATCH = 1_000
 _EXACT_UP_TO = 1_000
 """Windows of a collection up to which a dot product is exact and faster than a graph (0.1 ms against 1 ms)."""
 _GRAPH: CreateHNSWConfiguration = {"space": "cosine", "ef_construction": 200, "max_neighbors": 32, "ef_search": 200}
-_CURE = "run `guideline-bot index --full` to build the index again"
 _FILES = ("tables.sqlite", "windows.f32", "units.f32")
 
 
@@ -74,37 +86,6 @@ class Listed:
 
     guideline: Guideline
     passages: int
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What a generation was made with.
-
-    Attributes:
-        name: the directory's name when it was written.
-        audiences: the labels of each collection, in the collections' order.
-        audience_passages, audience_windows: how much each collection holds.
-        sizes: bytes of each file that does not change again.
-        notes: what the index run wanted remembered (JSON values).
-    """
-
-    name: str
-    identity: str
-    dimension: int
-    passages: int
-    windows: int
-    units: int
-    audiences: tuple[Audience, ...]
-    audience_passages: tuple[int, ...]
-    audience_windows: tuple[int, ...]
-    sizes: Mapping[str, int]
-    notes: Mapping[str, Any]
-    format: int = FORMAT
-
-
-def audience_of(labels: Iterable[str]) -> Audience:
-    """Return labels as the store compares them: any order, any case."""
-    return tuple(sorted({label.casefold() for label in labels}))
 
 
 def everyone(audience: Audience) -> bool:
@@ -278,7 +259,7 @@ class Generation:
             self._open()
         except (OSError, ValueError, sqlite3.Error) as error:
             self.close()
-            raise _damaged(directory, error) from error
+            raise damaged(directory, error) from error
         except BaseException:
             self.close()
             raise
@@ -291,7 +272,7 @@ class Generation:
         self._layout = self._tables.layout()
         if len(self._layout.guideline) != manifest.passages:
             raise ValueError(f"{len(self._layout.guideline)} passages where {manifest.passages} were written")
-        self._window_ends = np.append(self._layout.first_window[1:], manifest.windows)
+        self._search = WindowSearch(self._windows, self._layout.first_window)
         self._unit_ends = np.append(self._layout.first_unit[1:], manifest.units)
         self._chroma, self._collections = _open_collections(self.directory / "chroma", manifest)
         self._terms = lru_cache(maxsize=256)(self._tables.terms)
@@ -313,12 +294,12 @@ class Generation:
         if manifest.identity != identity:
             raise IndexMismatch(
                 f"The index {directory.name} was made with the embedder {manifest.identity}, but the settings ask for "
-                f"{identity}: set index.embedder and index.model back, or {_CURE}."
+                f"{identity}: set index.embedder and index.model back, or {CURE}."
             )
         for name, size in manifest.sizes.items():
             path = directory / name
             if not path.is_file() or path.stat().st_size != size:
-                raise IndexMismatch(f"The index {directory.name} is damaged ({name} is not whole); {_CURE}.")
+                raise IndexMismatch(f"The index {directory.name} is damaged ({name} is not whole); {CURE}.")
         return cls(directory, manifest)
 
     def __enter__(self) -> Generation:
@@ -336,6 +317,7 @@ class Generation:
             self._chroma.close()
             self._chroma = None
         self._windows = self._units = np.zeros((0, 1), dtype=np.float32)
+        self._search = WindowSearch(self._windows, np.zeros(0, dtype=np.int64))
 
     def nearest(
         self,
@@ -361,10 +343,10 @@ class Generation:
         if filters.guideline.strip() or filters.section.strip():
             passages = self._tables_open.matching(filters)
             passages = passages[np.isin(self._layout.audience[passages], seen)]
-            rows = self._exactly(passages, vector, n)
+            rows = self._search.exactly(passages, vector, n)
         else:
             rows = np.concatenate([self._in_collection(number, vector, n) for number in seen])
-        return self._best(rows, vector, n)
+        return [Hit(passage, cosine) for passage, cosine in self._search.best(rows, vector, n)]
 
     def passages(self, numbers: Iterable[int]) -> list[Passage]:
         """Return passages by their numbers, in the order asked for."""
@@ -388,7 +370,7 @@ class Generation:
 
     def window_vectors(self, number: int) -> Matrix:
         """Return a copy of the vectors of a passage's windows, shape [windows, dimension]."""
-        return np.array(self._windows[self._layout.first_window[number] : self._window_ends[number]])
+        return np.array(self._windows[self._search.rows_of(np.array([number]))])
 
     def embedded(self, guideline: str) -> list[Embedded]:
         """Return a guideline's passages as they were added, to be carried over into the next generation."""
@@ -428,7 +410,7 @@ class Generation:
             if state != "ok":
                 raise ValueError(state)
             for number, expected in enumerate(self.manifest.audience_windows):
-                rows = self._window_rows(np.flatnonzero(self._layout.audience == number))
+                rows = self._search.rows_of(np.flatnonzero(self._layout.audience == number))
                 if len(rows) != expected or self._collections[number].count() != expected:
                     raise ValueError(f"collection {number} does not hold {expected} windows")
                 for row in {int(rows[0]), int(rows[-1])} if expected else ():
@@ -439,7 +421,7 @@ class Generation:
                     if near.max(initial=-1.0) < 0.999:  # not the row itself: the same text may be there twice
                         raise ValueError(f"collection {number} does not find window {row}")
         except (OSError, ValueError, sqlite3.Error) as error:
-            raise _damaged(self.directory, error) from error
+            raise damaged(self.directory, error) from error
 
     @property
     def _tables_open(self) -> Tables:
@@ -456,74 +438,21 @@ class Generation:
             merged.update(self._terms(number))
         return TermStatistics(sum(self.manifest.audience_passages[number] for number in seen), merged)
 
-    def _window_rows(self, passages: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows of all windows of these passages, ascending."""
-        counts = self._window_ends[passages] - self._layout.first_window[passages]
-        starts = np.repeat(self._layout.first_window[passages] - np.append(0, np.cumsum(counts)[:-1]), counts)
-        return starts + np.arange(len(starts)) if len(passages) else np.zeros(0, dtype=np.int64)
-
-    def _passage_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = np.searchsorted(self._layout.first_window, rows, side="right") - 1
-        return found
-
     def _in_collection(self, number: int, vector: Vector, n: int) -> NDArray[np.int64]:
-        """Return window rows that hold the best windows of the collection's `n` nearest passages."""
+        """Return rows of windows among which are the best of the collection's `n` nearest passages."""
         windows = self.manifest.audience_windows[number]
         if windows <= _EXACT_UP_TO:
-            return self._exactly(np.flatnonzero(self._layout.audience == number), vector, n)
+            return self._search.exactly(np.flatnonzero(self._layout.audience == number), vector, n)
         wanted = min(2 * n + 10, windows)
         while True:
             rows = self._ask_chroma(number, vector, wanted)
-            if wanted == windows or len(np.unique(self._passage_of(rows))) >= n:
+            if wanted == windows or len(np.unique(self._search.passages_of(rows))) >= n:
                 return rows
             wanted = min(4 * wanted, windows)
-
-    def _exactly(self, passages: NDArray[np.int64], vector: Vector, n: int) -> NDArray[np.int64]:
-        rows = self._window_rows(passages)
-        wanted = 2 * n + 10
-        while True:
-            near = nearest_rows(self._windows, rows, vector, wanted)
-            if wanted >= len(rows) or len(np.unique(self._passage_of(near))) >= n:
-                return near
-            wanted *= 4
 
     def _ask_chroma(self, number: int, vector: Vector, n: int) -> NDArray[np.int64]:
         found = self._collections[number].query(query_embeddings=vector[np.newaxis], n_results=n, include=[])
         return np.array([int(row) for row in found["ids"][0]], dtype=np.int64)
-
-    def _best(self, rows: NDArray[np.int64], vector: Vector, n: int) -> list[Hit]:
-        """Score windows and keep each passage's best: the `n` best passages."""
-        if not len(rows):
-            return []
-        rows = np.unique(rows)
-        scores = cosines(self._windows[rows], vector)
-        passages, first = np.unique(self._passage_of(rows), return_index=True)
-        best = np.maximum.reduceat(scores, first)
-        order = np.lexsort((passages, -best))[:n]
-        return [Hit(int(passages[index]), float(best[index])) for index in order]
-
-
-def read_manifest(directory: Path) -> Manifest:
-    """Read what a generation was made with, without opening it.
-
-    Raises:
-        IndexMismatch: it was made by another version, or is damaged or unfinished.
-    """
-    try:
-        record = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
-        if record["format"] != FORMAT:
-            raise IndexMismatch(f"The index {directory.name} was made by another version of the program; {_CURE}.")
-        record["audiences"] = tuple(tuple(labels) for labels in record["audiences"])
-        for name in ("audience_passages", "audience_windows"):
-            record[name] = tuple(record[name])
-        return Manifest(**record)
-    except (OSError, ValueError, KeyError, TypeError):
-        raise IndexMismatch(f"The index {directory.name} is damaged (no readable manifest); {_CURE}.") from None
-
-
-def _damaged(directory: Path, error: Exception) -> IndexMismatch:
-    reason = (str(error).splitlines() or [type(error).__name__])[0]
-    return IndexMismatch(f"The index {directory.name} is damaged ({reason}); {_CURE}.")
 
 
 def _client(directory: Path) -> Client:

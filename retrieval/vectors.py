@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -10,10 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.embedding import Matrix, Vector
-
-_CHUNK = 8192
-_NEAR = 1e-6
-"""BLAS may differ by this much between two shapes of the same product."""
 
 
 class VectorWriter:
@@ -62,27 +57,3 @@ def cosines(vectors: Matrix, vector: Vector) -> NDArray[np.float64]:
     products = vectors.astype(np.float64) * vector.astype(np.float64)
     sums: NDArray[np.float64] = products.sum(axis=1)
     return sums.clip(-1.0, 1.0)
-
-
-def nearest_rows(vectors: Matrix, rows: NDArray[np.int64], vector: Vector, n: int) -> NDArray[np.int64]:
-    """Find by exact search the `n` of `rows` (ascending) nearest to `vector`, and all that are as near as the last.
-
-    Returns:
-        ascending row numbers, unscored: `cosines` gives their scores.
-    """
-    if n <= 0 or not len(rows):
-        return np.zeros(0, dtype=np.int64)
-    scores = np.concatenate([block @ vector for block in _blocks(vectors, rows)])
-    if n >= len(rows):
-        return rows
-    last = np.partition(scores, len(scores) - n)[len(scores) - n]
-    near: NDArray[np.int64] = rows[scores >= last - _NEAR]
-    return near
-
-
-def _blocks(vectors: Matrix, rows: NDArray[np.int64]) -> Iterator[Matrix]:
-    """Yield the rows in blocks, without copying those that lie together."""
-    for start in range(0, len(rows), _CHUNK):
-        part = rows[start : start + _CHUNK]
-        first, last = int(part[0]), int(part[-1])
-        yield np.asarray(vectors[first : last + 1] if last - first + 1 == len(part) else vectors[part])

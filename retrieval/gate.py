@@ -1,11 +1,15 @@
 """Decide whether what was found carries an answer, before any model is called (pure).
 
-Every source is judged by its own gate score, a weighted mean of parts in [0, 1]:
+Every source is judged by its own gate score, a weighted mean of parts in [0, 1] less what is missing:
 
     near       how near the question is to the best window of the passage (cosine)
     line       how near it is to the passage's best sentence, list item or table row (cosine)
     coverage   how much of what the question names stands in the passage and its path (IDF-weighted share)
-    margin     how far the passage stands out from the mean of all candidates (difference of cosines)
+    missing    taken off: how far the kind of fact that is asked for (a dose, an interval, a limit …) is missing
+               beside what it is asked about, compared with the place that speaks of it best
+
+The first three say whether the topic is there, the last whether the fact is. It is 0 where the question asks for no
+kind that can be told from a sentence's shape, and always where the second look is switched off.
 """
 
 from __future__ import annotations
@@ -16,6 +20,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from retrieval.facts import AskedFact, Kind, asked_fact, holds
+from retrieval.focus import Chunk, bound, chunks_of, matches
 from retrieval.found import Reading, RefusalKind, Scores, Source, Verdict
 from retrieval.reranking import FloatArray, Ranked
 from retrieval.terms import TermStatistics
@@ -23,11 +29,29 @@ from retrieval.units import units_of
 
 Embed = Callable[[Sequence[str]], FloatArray]
 
-WEIGHTS = MappingProxyType({"near": 0.5, "line": 0.5, "coverage": 0.3, "margin": 0.3})
+WEIGHTS = MappingProxyType({"near": 0.5, "line": 0.5, "coverage": 0.4})
+MISSING_WEIGHT = 0.35
+# A gap up to the first is nothing, from the second on the fact is missing altogether.
+GAP_FREE, GAP_FULL = 0.2, 0.4
+# The second look is for the best sources and for those that would pass.
+LOOKED_AT = 10
+# From here on a unit is said to name a thing.
+NAMES_FROM = 0.6
 
 # What the packaged all-MiniLM-L6-v2 and the hash embedder need where no one has measured on the site's questions.
 MINILM_MIN_SCORE = 0.45
 HASH_MIN_SCORE = 0.25
+
+_KIND_NAMES: dict[Kind, str] = {
+    "dose": "dose",
+    "rate": "rate",
+    "frequency": "interval",
+    "duration": "duration",
+    "threshold": "limit or target",
+    "age": "age",
+    "number": "number",
+    "contact": "contact details",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +67,24 @@ class GateOptions:
     fact_check: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the second look saw in one source.
+
+    Attributes:
+        speaks: how well its best unit speaks of what is asked about, in [0, 1].
+        carries: the same, times how much of the asked kind of fact the unit holds.
+        speaking, carrying: indexes of those units.
+        named: the chunk of the question that the speaking unit names most clearly; "" for none.
+    """
+
+    speaks: float
+    carries: float
+    speaking: int
+    carrying: int
+    named: str
+
+
 def judge(
     reading: Reading,
     ranked: Sequence[Ranked],
@@ -54,7 +96,7 @@ def judge(
 
     Args:
         reading: the question as it was read.
-        ranked: best first, as `rerank` gives them; all candidates, because the margin is taken over them.
+        ranked: best first, as `rerank` gives them.
         statistics: over the passages that the asker may see.
         options: the score needed, and which layers are on.
         embed: turns a few short texts into float[n, dimension] unit vectors, as questions are embedded; without
@@ -64,42 +106,153 @@ def judge(
         (sources in rank order with tags S1, S2 …, verdict). With nothing ranked: no sources and a verdict of kind
         `nothing_indexed`, which the caller may make more exact.
     """
+    fact = asked_fact(reading.question)
     if not ranked:
-        return (), Verdict(False, 0.0, options.min_score, "Nothing was found.", "nothing_indexed")
-    mean = float(np.mean([one.candidate.cosine for one in ranked]))
-    sources = tuple(_source(f"S{place}", one, mean, options) for place, one in enumerate(ranked, start=1))
-    best = max(source.scores.gate for source in sources)
-    passed = any(source.kept for source in sources)
-    kind: RefusalKind | None = None if passed else "below_score"
-    reason = (
-        f"The best source scores {best:.2f}; {options.min_score:.2f} is needed."
-        if passed
-        else f"Nothing in the guidelines is near enough: the best source scores {best:.2f}, "
-        f"{options.min_score:.2f} is needed."
-    )
-    return sources, Verdict(passed, best, options.min_score, reason, kind)
+        return (), Verdict(False, 0.0, options.min_score, "Nothing was found.", "nothing_indexed", fact.kinds)
+    parts = [topic_parts(one) for one in ranked]
+    bases = [weighted(part) for part in parts]
+    looks: dict[int, Look] = {}
+    if options.fact_check and fact.checked:
+        places = [place for place, base in enumerate(bases) if place < LOOKED_AT or base >= options.min_score]
+        looks = looks_at(reading, fact, ranked, places, statistics, embed)
+    spoken = max((look.speaks for look in looks.values()), default=0.0)
+    sources = []
+    for place, (one, part, base) in enumerate(zip(ranked, parts, bases, strict=True)):
+        look = looks.get(place)
+        missing = missing_share(spoken, look) if look else 0.0
+        sources.append(_source(place, one, {**part, "missing": missing}, base, look, fact, options))
+    return tuple(sources), _verdict(sources, bases, looks, ranked, fact, options)
 
 
-def _source(tag: str, one: Ranked, mean: float, options: GateOptions) -> Source:
+def topic_parts(one: Ranked) -> dict[str, float]:
+    """Return the parts that say whether the topic is there, each in [0, 1]."""
     candidate = one.candidate
-    parts = {
-        "near": _clipped(candidate.cosine),
-        "line": _clipped(candidate.unit_cosine),
-        "coverage": one.lexical,
-        "margin": _clipped(candidate.cosine - mean),
-    }
-    gate = sum(WEIGHTS[name] * part for name, part in parts.items()) / sum(WEIGHTS.values())
+    return {"near": _clipped(candidate.cosine), "line": _clipped(candidate.unit_cosine), "coverage": one.lexical}
+
+
+def weighted(parts: dict[str, float]) -> float:
+    """Return the weighted mean of the topic's parts, in [0, 1]."""
+    return sum(WEIGHTS[name] * part for name, part in parts.items()) / sum(WEIGHTS.values())
+
+
+def missing_share(spoken: float, look: Look) -> float:
+    """Return how far the asked fact is missing in a source, in [0, 1].
+
+    The gap between the best place that speaks of what is asked about, and the best place of this source that
+    speaks of it *and* holds the kind of fact, drawn out between `GAP_FREE` and `GAP_FULL`.
+    """
+    return _clipped((spoken - look.carries - GAP_FREE) / (GAP_FULL - GAP_FREE))
+
+
+def looks_at(
+    reading: Reading,
+    fact: AskedFact,
+    ranked: Sequence[Ranked],
+    places: Sequence[int],
+    statistics: TermStatistics,
+    embed: Embed | None = None,
+) -> dict[int, Look]:
+    """Look into the units of some sources: do they speak of what is asked about, and hold the kind of fact?
+
+    Args:
+        places: indexes into `ranked`.
+
+    Returns:
+        place → what was seen; a passage without units is left out.
+    """
+    chunks = chunks_of(reading, statistics)
+    vectors = embed([chunk.text for chunk in chunks]) if embed and chunks else None
+    weights = np.array([chunk.weight(statistics) for chunk in chunks])
+    looks = {}
+    for place in places:
+        candidate = ranked[place].candidate
+        units = units_of(candidate.passage)
+        if not units:
+            continue
+        matched = matches(chunks, candidate.passage, statistics, candidate.unit_vectors, vectors)
+        speaks = bound(matched, weights)
+        carries = speaks * [holds(fact, f"{unit.text} {unit.lead}") for unit in units]
+        speaking, carrying = int(speaks.argmax()), int(carries.argmax())
+        looks[place] = Look(
+            float(speaks[speaking]),
+            float(carries[carrying]),
+            speaking,
+            carrying,
+            _named(chunks, matched[speaking], weights),
+        )
+    return looks
+
+
+def _named(chunks: Sequence[Chunk], matched: FloatArray, weights: FloatArray) -> str:
+    named = [place for place in range(len(chunks)) if matched[place] >= NAMES_FROM]
+    return chunks[max(named, key=lambda place: weights[place])].text if named else ""
+
+
+def _source(
+    place: int,
+    one: Ranked,
+    parts: dict[str, float],
+    base: float,
+    look: Look | None,
+    fact: AskedFact,
+    options: GateOptions,
+) -> Source:
+    gate = max(0.0, base - MISSING_WEIGHT * parts["missing"])
     kept = gate >= options.min_score
+    if kept:
+        reason = f"holds {_kinds(fact)} for what is asked about" if look and not parts["missing"] else ""
+    elif base >= options.min_score:
+        reason = f"{_names(look)}, but gives no {_kinds(fact, article=False)}"
+    else:
+        reason = f"scores {gate:.2f}, {options.min_score:.2f} is needed"
     units = units_of(one.passage)
+    best_unit = look.carrying if kept and look else one.candidate.best_unit
+    candidate = one.candidate
     return Source(
-        tag=tag,
+        tag=f"S{place + 1}",
         passage=one.passage,
         scores=Scores(candidate.cosine, one.lexical, one.heading, one.blended, gate, MappingProxyType(parts)),
         kept=kept,
-        reason="" if kept else f"scores {gate:.2f}, {options.min_score:.2f} is needed",
-        best_block=units[candidate.best_unit].block if units else 0,
+        reason=reason,
+        best_block=units[best_unit].block if best_unit < len(units) else 0,
     )
 
 
+def _verdict(
+    sources: Sequence[Source],
+    bases: Sequence[float],
+    looks: dict[int, Look],
+    ranked: Sequence[Ranked],
+    fact: AskedFact,
+    options: GateOptions,
+) -> Verdict:
+    best = max(source.scores.gate for source in sources)
+    needed = f"{options.min_score:.2f} is needed"
+    kind: RefusalKind | None = None
+    if any(source.kept for source in sources):
+        reason = f"The best source scores {best:.2f}; {needed}."
+    elif max(bases) >= options.min_score:
+        kind = "fact_absent"
+        place = max(looks, key=lambda at: (looks[at].speaks, -at))
+        where = ranked[place].passage.trail
+        reason = f"The guideline {_names(looks[place])} here, but gives no {_kinds(fact, article=False)}: see {where}."
+    else:
+        kind = "below_score"
+        reason = f"Nothing in the guidelines is near enough: the best source scores {best:.2f}, {needed}."
+    return Verdict(kind is None, best, options.min_score, reason, kind, fact.kinds)
+
+
+def _names(look: Look | None) -> str:
+    return f"names {look.named}" if look and look.named else "is about this"
+
+
+def _kinds(fact: AskedFact, *, article: bool = True) -> str:
+    names = [_KIND_NAMES[kind] for kind in fact.checked]
+    text = " or ".join(names)
+    if not article or names[0] == "contact details":
+        return text
+    return f"{'an' if text[0] in 'aeiou' else 'a'} {text}"
+
+
 def _clipped(value: float) -> float:
-    return min(max(value, 0.0), 1.0)
+    return min(max(float(value), 0.0), 1.0)

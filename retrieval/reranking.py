@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from retrieval.found import Reading
 from retrieval.guideline import Passage
-from retrieval.terms import TermStatistics, content_terms, term_set
+from retrieval.terms import TermStatistics, compounds, content_terms, term_set
 from retrieval.units import context_of
 
 FloatArray = NDArray[np.floating]
@@ -68,10 +68,10 @@ class AskedTerm:
 
 @dataclass(frozen=True, slots=True)
 class RankOptions:
-    """Weights of the blend, relative to a cosine of weight 1."""
+    """Weights of the blend, relative to a similarity of weight 1."""
 
     lexical_weight: float = 0.3
-    heading_weight: float = 0.3
+    heading_weight: float = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,10 @@ def rerank(
     statistics: TermStatistics,
     options: RankOptions = RankOptions(),
 ) -> tuple[Ranked, ...]:
-    """Order candidates by (cosine + w·lexical + v·heading) / (1 + w + v), best first.
+    """Order candidates by (similarity + w·lexical + v·heading) / (1 + w + v), best first.
+
+    Similarity is the mean of the cosine of the best window and that of the best unit: a section that holds one line
+    on the question beats one that is near it all over.
 
     Ties are broken by cosine, then by guideline and ordinal, so that the same index always answers alike.
 
@@ -108,28 +111,40 @@ def rerank(
         candidates: the nearest passages, in any order.
         statistics: over the passages that the asker may see.
     """
-    asked = asked_terms(reading)
+    asked = asked_terms(reading, statistics)
     total = 1 + options.lexical_weight + options.heading_weight
     ranked = []
     for candidate in candidates:
         heading_terms = term_set(context_of(candidate.passage))
         lexical = coverage(asked, heading_terms | term_set(candidate.passage.text), statistics)
         heading = coverage(asked, heading_terms, statistics)
-        blended = candidate.cosine + options.lexical_weight * lexical + options.heading_weight * heading
+        similarity = (candidate.cosine + candidate.unit_cosine) / 2
+        blended = similarity + options.lexical_weight * lexical + options.heading_weight * heading
         ranked.append(Ranked(candidate, lexical, heading, blended / total))
     ranked.sort(key=lambda one: (-one.blended, -one.candidate.cosine, one.passage.guideline, one.passage.ordinal))
     return tuple(ranked)
 
 
-def asked_terms(reading: Reading) -> tuple[AskedTerm, ...]:
-    """Return what a question names, in its order; a word and what it was read as are one thing."""
-    expanded: dict[tuple[str, ...], AskedTerm] = {}
+def asked_terms(reading: Reading, statistics: TermStatistics) -> tuple[AskedTerm, ...]:
+    """Return what a question names, in its order.
+
+    A word and what it was read as are one thing, and so are a hyphenated word and its parts. A word that the
+    passages don't know may be one of those that look like it (`TermStatistics.similar`).
+    """
+    asked: list[AskedTerm] = []
+    taken: set[str] = set()
     for written, read in reading.expansions:
         alternatives = [content_terms(part) for part in (written, *read.split(","))]
-        expanded[content_terms(written)] = AskedTerm(tuple(terms for terms in alternatives if terms))
-    taken = {term for written in expanded for term in written}
-    plain = [AskedTerm(((term,),)) for term in content_terms(reading.question) if term not in taken]
-    return (*plain, *(asked for asked in expanded.values() if asked.alternatives))
+        taken.update(content_terms(written))
+        asked.append(AskedTerm(tuple(terms for terms in alternatives if terms)))
+    for joined, parts in compounds(reading.question):
+        if parts and not taken.intersection(parts):
+            taken.update(parts)
+            asked.append(AskedTerm((parts, (joined,))))
+    for term in content_terms(reading.question):
+        if term not in taken:
+            asked.append(AskedTerm(((term,), *((near,) for near in statistics.similar(term)))))
+    return tuple(term for term in asked if term.alternatives)
 
 
 def coverage(asked: Sequence[AskedTerm], held: Collection[str], statistics: TermStatistics) -> float:

@@ -12,6 +12,10 @@ from functools import lru_cache
 
 import snowballstemmer
 
+SIMILAR_FROM_CHARS = 5
+TWO_EDITS_FROM_CHARS = 9
+MAX_SIMILAR = 4
+
 # Function words, and words that ask or make polite noise. No word here names a thing.
 _STOP_WORDS = """
     a about above according after again against all also although am among an and any anybody anyone anything are
@@ -27,11 +31,20 @@ _STOP_WORDS = """
     under unless until up upon us use used uses using very via want wants was way we well were what whatever when
     whenever where whether which while who whoever whom whose why will with within without would yes yet you your
     yours yourself
+    clarify describe detail detailed details elaborate example examples explain outline particular particularly
+    specific specifically specify
     ain aren arent cant couldn couldnt didn didnt doesn doesnt don dont hadn hasn hasnt haven havent id ill im isn
     isnt ive ll mustn re shan shouldn shouldnt thats theres ve wasn wasnt weren whats wont wouldn wouldnt youre
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
+_COMPOUND = re.compile(r"[^\W_]+(?:[-‐‑][^\W_]+)+")
+# 'type 2', 'stage 3b', 'Rule 11.12.3', 'section 92(4)': the number is part of the name.
+_NUMBERED = re.compile(
+    r"\b(appendix|article|category|chapter|class|day|factor|figure|grade|group|level|paragraph|part|phase|principle|"
+    r"regulation|rule|schedule|section|stage|step|table|tier|type|week)s?\s+(\d[\w.()]*|[ivx]{1,4}\b)",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _APOSTROPHE = re.compile(r"['’](s|S)?")
 # British and American spellings meet: (pattern, replacement), on folded words of at least five letters.
@@ -68,11 +81,30 @@ def stem(word: str) -> str:
 def content_terms(text: str) -> tuple[str, ...]:
     """Return the stems of a text's content words, in order, each once.
 
-    Stop words, single letters and bare numbers are left out: a number in a question ('eGFR of 40') is rarely the
-    number in the text that answers it ('below 45').
+    Stop words, single letters and bare numbers are left out, but for numbers that end a name ('type 2'): the number
+    in a question ('eGFR of 40') is rarely the number in the text that answers it ('below 45').
     """
     seen = dict.fromkeys(stem(word) for word in words(text) if is_content(word))
+    seen.update(dict.fromkeys(numbered(text)))
     return tuple(seen)
+
+
+def numbered(text: str) -> list[str]:
+    """Return the names that a number ends, as one term each: 'type 2' gives 'type 2'."""
+    return [f"{name.casefold()} {number.rstrip('.').casefold()}" for name, number in _NUMBERED.findall(text)]
+
+
+def compounds(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return (stem of the word written as one, terms of its parts) for each hyphenated word of a text.
+
+    'anti-emetics' gives ('antiemet', ('anti', 'emet')), so that it meets 'antiemetics'.
+    """
+    found = {}
+    for match in _COMPOUND.findall(text):
+        joined = "".join(words(match))
+        if not any(char.isdigit() for char in joined):
+            found[stem(joined)] = content_terms(match)
+    return tuple(found.items())
 
 
 def is_content(word: str) -> bool:
@@ -82,8 +114,8 @@ def is_content(word: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def term_set(text: str) -> frozenset[str]:
-    """Return `content_terms(text)` as a set; remembered, because every question meets the same passages."""
-    return frozenset(content_terms(text))
+    """Return a text's content terms and its hyphenated words as one; remembered: questions meet the same passages."""
+    return frozenset(content_terms(text)) | {joined for joined, _ in compounds(text)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +137,34 @@ class TermStatistics:
         documents = 0
         for text in texts:
             documents += 1
-            frequency.update(set(content_terms(text)))
+            frequency.update(term_set(text))
         return cls(documents, dict(frequency))
 
     def idf(self, term: str) -> float:
         """Return how much a term tells: ln(1 + (N − n + ½) / (n + ½)), above 0 (Robertson and Spärck Jones)."""
         held_by = min(self.frequency.get(term, 0), self.documents)
         return math.log(1 + (self.documents - held_by + 0.5) / (held_by + 0.5))
+
+    def similar(self, term: str) -> tuple[str, ...]:
+        """Return the known terms that an unknown one may be, mistyped or cut short, most frequent first.
+
+        One edit (of neighbours exchanged, a letter more, less or other) is allowed from five letters on, two from
+        nine; the first letter must stand. A known term that goes on where the word stops ('schisto') counts from
+        five letters on.
+        """
+        if len(term) < SIMILAR_FROM_CHARS or term in self.frequency:
+            return ()
+        edits = 2 if len(term) >= TWO_EDITS_FROM_CHARS else 1
+        near = [
+            known
+            for known in self.frequency
+            if known[0] == term[0]
+            and (
+                (len(known) > len(term) and known.startswith(term))
+                or (abs(len(known) - len(term)) <= edits and edit_distance(known, term, edits) <= edits)
+            )
+        ]
+        return tuple(sorted(near, key=lambda known: (-self.frequency[known], known))[:MAX_SIMILAR])
 
     def merged(self, others: Iterable[TermStatistics]) -> TermStatistics:
         """Return the statistics of this and the other sets of passages together (they must not overlap)."""
@@ -121,6 +174,26 @@ class TermStatistics:
             documents += other.documents
             frequency.update(other.frequency)
         return TermStatistics(documents, dict(frequency))
+
+
+def edit_distance(one: str, two: str, limit: int) -> int:
+    """Return the optimal string alignment distance of two words, or `limit + 1` where it is larger.
+
+    Insertions, deletions, substitutions and exchanges of neighbours count one each (Damerau 1964).
+    """
+    before_last: list[int] = []
+    last = list(range(len(two) + 1))
+    for i, char in enumerate(one, start=1):
+        row = [i]
+        for j, other in enumerate(two, start=1):
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (char != other))
+            if i > 1 and j > 1 and char == two[j - 2] and one[i - 2] == other:
+                cost = min(cost, before_last[j - 2] + 1)
+            row.append(cost)
+        if min(row) > limit:
+            return limit + 1
+        before_last, last = last, row
+    return min(last[-1], limit + 1)
 
 
 @lru_cache(maxsize=1)

@@ -24,8 +24,19 @@ def nowhere(host: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "address",
-    ["127.0.0.1", "127.8.8.8", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.9", "169.254.1.1"]
-    + ["::1", "fd00::1", "fe80::1%eth0", "::ffff:10.0.0.1"],
+    [
+        "127.0.0.1",
+        "127.8.8.8",
+        "10.1.2.3",
+        "172.16.0.1",
+        "172.31.255.255",
+        "192.168.1.9",
+        "169.254.1.1",
+        "::1",
+        "fd00::1",
+        "fe80::1%eth0",
+        "::ffff:10.0.0.1",
+    ],
 )
 def test_private_addresses_are_private(address):
     assert is_private(address)
@@ -33,8 +44,21 @@ def test_private_addresses_are_private(address):
 
 @pytest.mark.parametrize(
     "address",
-    ["8.8.8.8", "172.32.0.1", "172.15.0.1", "192.169.0.1", "0.0.0.0", "203.0.113.5", "100.64.0.1", "224.0.0.1"]
-    + ["2001:4860:4860::8888", "::ffff:8.8.8.8", "::", "not an address", ""],
+    [
+        "8.8.8.8",
+        "172.32.0.1",
+        "172.15.0.1",
+        "192.169.0.1",
+        "0.0.0.0",
+        "203.0.113.5",
+        "100.64.0.1",
+        "224.0.0.1",
+        "2001:4860:4860::8888",
+        "::ffff:8.8.8.8",
+        "::",
+        "not an address",
+        "",
+    ],
 )
 def test_all_others_are_not(address):
     assert not is_private(address)
@@ -42,8 +66,14 @@ def test_all_others_are_not(address):
 
 @pytest.mark.parametrize(
     "url",
-    ["http://127.0.0.1:11434", "https://10.0.0.5", "http://[::1]:11434", "http://[fe80::1%25eth0]:1", "127.0.0.1:11434"]
-    + ["http://169.254.3.3/ollama"],
+    [
+        "http://127.0.0.1:11434",
+        "https://10.0.0.5",
+        "http://[::1]:11434",
+        "http://[fe80::1%25eth0]:1",
+        "127.0.0.1:11434",
+        "http://169.254.3.3/ollama",
+    ],
 )
 def test_a_private_address_is_accepted_without_looking_anything_up(url):
     check_address(url, nowhere)

@@ -14,8 +14,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.answering.prompts import readable
+from retrieval.terms import stem
 
 MAX_EARLIER_CHARS = 600
+
+LEANING_WORDS = 9
+"""A longer question with a subject is whole, however it begins."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -33,23 +37,30 @@ _POINTING = _words(
     "instead otherwise else there"
 )
 
-_PEOPLE: tuple[frozenset[str], ...] = tuple(
-    _words(group)
-    for group in (
-        "child children childhood childs kid kids paediatric pediatric paediatrics pediatrics infant infants baby "
-        "babies toddler toddlers neonate neonates neonatal newborn newborns adolescent adolescents",
-        "infant infants baby babies neonate neonates neonatal newborn newborns",
-        "adult adults",
-        "adolescent adolescents teenager teenagers teen teens",
-        "elderly older geriatric aged frail",
-        "pregnant pregnancy gestation gestational antenatal trimester obstetric",
-        "breastfeeding lactation lactating breastfed",
-        "renal kidney kidneys egfr dialysis nephropathy creatinine",
-        "hepatic liver cirrhosis",
-        "allergic allergy allergies hypersensitivity hypersensitive anaphylaxis",
-        "diabetic diabetics diabetes",
-        "men man male males",
-        "women woman female females",
+_NEWBORNS = "neonate neonates neonatal newborn newborns"
+_INFANTS = f"infant infants infancy baby babies {_NEWBORNS}"
+_TEENAGERS = "adolescent adolescents adolescence teenager teenagers teen teens"
+_CHILDREN = "child children childhood kid kids paediatric pediatric paediatrics pediatrics toddler toddlers"
+
+# What a population is called when it is asked for → what a passage may call it. A child's dose may be an infant's,
+# but a newborn's is not a child's.
+_POPULATIONS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
+    (_words(asked), _words(f"{asked} {also}"))
+    for asked, also in (
+        (_CHILDREN, f"{_INFANTS} {_TEENAGERS}"),
+        (_INFANTS.removesuffix(_NEWBORNS), _NEWBORNS),
+        (_NEWBORNS, ""),
+        (_TEENAGERS, ""),
+        ("adult adults", ""),
+        ("elderly older geriatric frail", "aged"),
+        ("pregnant pregnancy gestation gestational antenatal trimester", "obstetric"),
+        ("breastfeeding lactation lactating breastfed", "breast"),
+        ("renal kidney kidneys", "egfr dialysis nephropathy creatinine ckd"),
+        ("hepatic liver", "cirrhosis"),
+        ("allergic allergy allergies", "hypersensitivity hypersensitive anaphylaxis"),
+        ("diabetic diabetics diabetes", ""),
+        ("men man male males", ""),
+        ("women woman female females", ""),
     )
 )
 
@@ -82,7 +93,7 @@ class FollowUp:
     Attributes:
         text: the joined reading, what came before in front.
         stands_alone: it may also be a question of its own: both readings must be tried.
-        adds: words of its own, each of which must have a word of its kind in what answers it (see `speaks_of`).
+        adds: words of its own that an answer must speak of (see `speaks_of`).
     """
 
     text: str
@@ -108,7 +119,8 @@ def follow_up(question: str, earlier: Sequence[str]) -> FollowUp | None:
     own = tuple(dict.fromkeys(word for word in words if not _asks_only(word)))
     opens = bool(_OPENING.match(text))
     points = any(word in _POINTING for word in words)
-    if own and not opens and not (points and len(words) <= 9):
+    leans = opens or points
+    if own and (not leans or (len(words) > LEANING_WORDS and len(own) > 1)):
         return None
     people = tuple(dict.fromkeys(word for word in words if _kinds_of(word)))
     joined = f"{_ended(_shortened(before))} {text[:1].upper()}{text[1:]}"
@@ -119,31 +131,24 @@ def speaks_of(added: Iterable[str], text: str) -> bool:
     """Tell whether `text` holds a word of the same kind as one of those added, or nothing was added.
 
     Populations go by kind (children: infant, paediatric …) and each added one is needed; of other words one is
-    enough, compared by their beginnings.
+    enough, compared by their stems.
     """
-    present = set(re.findall(r"[^\W_]+", text.casefold()))
+    present = set(re.findall(r"[^\W_]+", readable(text).casefold()))
     people = [word for word in added if _kinds_of(word)]
     others = [word for word in added if not _kinds_of(word)]
     if any(not any(kind & present for kind in _kinds_of(word)) for word in people):
         return False
-    stems = {_stem(one) for one in present}
-    return not others or any(_stem(part) in stems for word in others for part in re.split(r"['’\-]", word))
+    stems = {stem(one) for one in present}
+    return not others or any(stem(part) in stems for word in others for part in re.split(r"['’\-]", word))
 
 
 def _kinds_of(word: str) -> list[frozenset[str]]:
-    return [kind for kind in _PEOPLE if word in kind]
+    return [accepted for asked, accepted in _POPULATIONS if word in asked]
 
 
 def _asks_only(word: str) -> bool:
     plain = word.replace("’", "'").split("'")[0]
     return plain in _ASKING or plain in _POINTING or bool(_kinds_of(plain)) or plain.isdigit() or len(plain) < 2
-
-
-def _stem(word: str) -> str:
-    for ending in ("ies", "ing", "ed", "es", "s", "y"):
-        if word.endswith(ending) and len(word) - len(ending) >= 4:
-            return word[: -len(ending)]
-    return word
 
 
 def _shortened(before: str) -> str:

@@ -165,7 +165,7 @@ def _prompt(assignment: Assignment, sources: Sequence[Source], mark: str) -> Pro
         _EXCERPT.format(
             mark=mark,
             tag=source.tag,
-            trail=" ".join(harmless(source.passage.trail).split()),
+            trail=" ".join(harmless(source.passage.trail).replace(mark, "").split()),
             text=harmless(source.passage.text).replace(mark, ""),
         )
         for source in sources

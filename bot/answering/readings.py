@@ -40,6 +40,6 @@ def better_reading(alone: Found, together: Found) -> Found:
     """
     if not alone.verdict.passed:
         return together
-    if not together.verdict.passed or alone.verdict.best >= together.verdict.best + NEW_SUBJECT_MARGIN:
+    if not together.verdict.passed or alone.verdict.best - together.verdict.best > NEW_SUBJECT_MARGIN - 1e-9:
         return alone
     return together

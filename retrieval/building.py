@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from retrieval.catalogue import Catalogue, dump
+from retrieval.counting import definitions_of, terms_of
 from retrieval.embedding import Embedder
 from retrieval.embedding_cache import EmbeddingCache
 from retrieval.guideline import Guideline, Passage
@@ -72,7 +73,9 @@ def write_generation(
         progress("embed", done, total)
 
     progress("embed", 0, total)
-    writer = GenerationWriter(directory, embedder.identity, embedder.dimension)
+    writer = GenerationWriter(
+        directory, embedder.identity, embedder.dimension, terms_of=terms_of, definitions_of=definitions_of
+    )
     try:
         counts: dict[str, int] = {}
         for name in served:

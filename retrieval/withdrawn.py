@@ -1,0 +1,290 @@
+"""What overrides every generation at answer time: guidelines that were withdrawn since they were indexed.
+
+Someone who retires a guideline, deletes it or narrows its audience is heard within one watch interval, without an
+index run, and a rollback does not undo it.
+
+    DATA/withdrawn.json    guideline → reason, and the audience that its file names now
+    DATA/watched.json      what was seen of each file, so that only what changed is looked at again
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from retrieval.catalogue import Indexed, load
+from retrieval.documents import read_status
+from retrieval.documents.metadata import FOLDER_LIST
+from retrieval.errors import DocumentError, SettingError
+from retrieval.generations import Generations, read_record, write_whole
+from retrieval.guideline import Metadata, Status
+from retrieval.scanning import Entry, Folder, scan, sha256_of
+from retrieval.versions import standing_of, standings
+
+_GONE = "Its file is no longer there."
+_UNREADABLE = "What is said of it cannot be read"
+_STRICTEST: tuple[Status, ...] = ("retired", "draft", "current")
+_NO_LIMIT = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """What is not served, whatever a generation holds.
+
+    Attributes:
+        reasons: guideline name → why, in one sentence.
+        audiences: guideline name → the audience that its file names now, where it differs from the index.
+    """
+
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    audiences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class WithdrawnList:
+    """Reads the list, again whenever its file has changed."""
+
+    def __init__(self, data: Path) -> None:
+        self._path = data / "withdrawn.json"
+        self._read: tuple[object, Withdrawn] = (None, Withdrawn())
+
+    def current(self) -> Withdrawn:
+        """Return the list as it is now; costs one look at the file while it is unchanged."""
+        try:
+            status = os.stat(self._path)  # noqa: PTH116
+        except OSError:
+            return Withdrawn()
+        seen = (status.st_mtime_ns, status.st_size, status.st_ino)
+        known, withdrawn = self._read
+        if seen != known:
+            withdrawn = _load(self._path)
+            self._read = (seen, withdrawn)
+        return withdrawn
+
+
+def refresh_withdrawn(
+    folders: Sequence[Folder], data: Path, *, today: date | None = None, max_lost_share: float = 0.34
+) -> str:
+    """Look at the watched folders and write the list of what is withdrawn.
+
+    Only files that changed since the last look are opened. A folder that is missing, or has lost more than
+    `max_lost_share` of its files, withdraws nothing by absence: that is left to a confirmed index run.
+
+    Args:
+        today: decides what is in effect; None for the present day.
+
+    Returns:
+        a text that changes whenever a file of the folders does.
+    """
+    day = today or date.today()
+    data.mkdir(parents=True, exist_ok=True)
+    with (data / "withdrawn.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        look = _Look(folders, data)
+        withdrawn = look.withdrawn(day, max_lost_share)
+        _save(data / "withdrawn.json", withdrawn)
+        look.save()
+        return look.fingerprint()
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a file says of itself, as of the state with this signature."""
+
+    signature: str
+    status: Status = "current"
+    effective: date | None = None
+    audience: tuple[str, ...] = ()
+    fault: str = ""
+    sha256: str = ""
+
+
+class _Look:
+    """One look at the folders: what is there, and what of it is as it was at the last look."""
+
+    def __init__(self, folders: Sequence[Folder], data: Path) -> None:
+        self._path = data / "watched.json"
+        self._generations = Generations(data)
+        self._unreachable: set[str] = set()
+        self._entries: dict[str, Entry] = {}
+        for folder in folders:
+            try:
+                found = scan([folder], _NO_LIMIT).entries
+            except SettingError:
+                self._unreachable.add(str(folder.path))
+                continue
+            for name, entry in found.items():
+                self._entries.setdefault(name, entry)
+        self._before = _load_seen(self._path)
+        self._seen = {name: self._see(entry) for name, entry in self._entries.items()}
+
+    def withdrawn(self, today: date, max_lost_share: float) -> Withdrawn:
+        catalogues = [_catalogue(self._generations.directory(one)) for one in reversed(self._generations.ids())]
+        indexed: dict[str, Indexed] = {}
+        for catalogue in catalogues:
+            for name, one in catalogue.items():
+                indexed.setdefault(name, one)
+        newest = catalogues[0] if catalogues else {}
+        current = self._generations.current()
+        answering = _catalogue(self._generations.directory(current)) if current else {}
+        earlier = _load(self._generations.data / "withdrawn.json").reasons
+        gone = self._gone(indexed, answering, earlier, max_lost_share)
+        moved = self._moved(gone, indexed)
+        reasons = {name: _GONE for name in gone if name not in moved}
+        here = {name: moved.get(name, name) for name in indexed if name not in reasons}
+        here = {name: file for name, file in here.items() if file in self._seen}
+        known = {name: _as_seen(indexed[name], self._seen[file]) for name, file in here.items()}
+        standing = standings({name: one for name, one in known.items() if name in newest}, today)
+        for name, file in here.items():
+            fault = self._seen[file].fault
+            reason = fault or (standing[name] if name in standing else standing_of(known[name], today)).reason
+            if reason:
+                reasons[name] = reason
+        audiences = {
+            name: known[name].audience
+            for name in here
+            if any(name in one and one[name].guideline.metadata.audience != known[name].audience for one in catalogues)
+        }
+        return Withdrawn(dict(sorted(reasons.items())), dict(sorted(audiences.items())))
+
+    def _gone(
+        self,
+        indexed: Mapping[str, Indexed],
+        answering: Mapping[str, Indexed],
+        earlier: Collection[str],
+        max_lost_share: float,
+    ) -> set[str]:
+        """Return the names whose files are gone for good, as far as can be told."""
+        closed = tuple(f"{name}/" for name, entry in self._entries.items() if entry.problem) or ("\0",)
+        missing = {
+            name
+            for name, one in indexed.items()
+            if name not in self._entries and one.folder not in self._unreachable and not name.startswith(closed)
+        }
+        by_folder: dict[str, list[str]] = {}
+        for name, one in answering.items():
+            by_folder.setdefault(one.folder, []).append(name)
+        for names in by_folder.values():
+            lost = [name for name in names if name in missing]
+            if len(lost) > max_lost_share * len(names):
+                missing -= {name for name in lost if name not in earlier}
+        return missing
+
+    def _moved(self, gone: Collection[str], indexed: Mapping[str, Indexed]) -> dict[str, str]:
+        """Return for names that are gone the file that has the same content now."""
+        if not gone:
+            return {}
+        by_content: dict[str, str] = {}
+        for name in self._entries:
+            known = indexed.get(name)
+            by_content.setdefault(known.guideline.sha256 if known else self._sha256_of(name), name)
+        contents = {name: indexed[name].guideline.sha256 for name in gone}
+        return {name: by_content[sha256] for name, sha256 in contents.items() if sha256 in by_content}
+
+    def _sha256_of(self, name: str) -> str:
+        seen = self._seen[name]
+        if not seen.sha256:
+            try:
+                seen = replace(seen, sha256=sha256_of(self._entries[name].path))
+            except OSError:
+                return "unreadable"
+            self._seen[name] = seen
+        return seen.sha256
+
+    def _see(self, entry: Entry) -> _Seen:
+        signature = _signature(entry)
+        before = self._before.get(entry.name)
+        if before is not None and before.signature == signature:
+            return before
+        try:
+            said = read_status(entry.path, entry.name, entry.folder.path)
+        except DocumentError as error:
+            # A broken list speaks of many guidelines: it must not silence all of them.
+            of_many = PurePosixPath(error.file).name == FOLDER_LIST
+            return _Seen(signature, fault="" if of_many else f"{_UNREADABLE} ({error.file}: {error.reason}).")
+        return _Seen(signature, said.status, said.effective, said.audience)
+
+    def save(self) -> None:
+        """Remember what was seen."""
+        if self._seen != self._before:
+            rows = {
+                name: [one.signature, one.status, one.effective and one.effective.isoformat(), *_rest(one)]
+                for name, one in self._seen.items()
+            }
+            write_whole(self._path, json.dumps(rows, ensure_ascii=False))
+
+    def fingerprint(self) -> str:
+        lines = (f"{name}\0{one.signature}" for name, one in sorted(self._seen.items()))
+        return hashlib.sha256("\n".join((*lines, *sorted(self._unreachable))).encode()).hexdigest()[:16]
+
+
+def _rest(one: _Seen) -> tuple[list[str], str, str]:
+    return list(one.audience), one.fault, one.sha256
+
+
+def _signature(entry: Entry) -> str:
+    parts = [entry.size, entry.mtime_ns, entry.inode]
+    for path in entry.beside:
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        parts += [status.st_size, status.st_mtime_ns, status.st_ino]
+    return "-".join(map(str, parts))
+
+
+def _as_seen(indexed: Indexed, seen: _Seen) -> Metadata:
+    """Return what is known of a guideline with what its file says now.
+
+    Where a file's own properties are read only by an index run (PDF, Word, HTML), what is there stays true unless
+    a sidecar or list says something stricter.
+    """
+    known = indexed.guideline.metadata
+    complete = indexed.guideline.media_type in ("markdown", "text") and not seen.fault
+    return replace(
+        known,
+        status=seen.status if complete else min(seen.status, known.status, key=_STRICTEST.index),
+        effective=seen.effective if complete or seen.effective else known.effective,
+        audience=seen.audience if complete or seen.audience else known.audience,
+    )
+
+
+@lru_cache(maxsize=32)
+def _catalogue(directory: Path) -> Mapping[str, Indexed]:
+    """Return the files of a generation; {} where it cannot be read. A generation never changes."""
+    manifest = Generations(directory.parent.parent).manifest(directory.name)
+    try:
+        return load(manifest.notes).files if manifest else {}
+    except (KeyError, TypeError, ValueError):
+        return {}
+
+
+def _load(path: Path) -> Withdrawn:
+    record = read_record(path)
+    reasons, audiences = record.get("reasons", {}), record.get("audiences", {})
+    return Withdrawn(dict(reasons), {name: tuple(labels) for name, labels in audiences.items()})
+
+
+def _save(path: Path, withdrawn: Withdrawn) -> None:
+    if _load(path) != withdrawn or not path.exists():
+        record = {"reasons": withdrawn.reasons, "audiences": withdrawn.audiences}
+        write_whole(path, json.dumps(record, ensure_ascii=False, indent=1))
+
+
+def _load_seen(path: Path) -> dict[str, _Seen]:
+    try:
+        return {name: _seen(*row) for name, row in read_record(path).items()}
+    except (TypeError, ValueError):
+        return {}  # of another version: every file is opened once
+
+
+def _seen(signature: str, status: Any, effective: str | None, audience: list[str], fault: str, sha256: str) -> _Seen:
+    day = date.fromisoformat(effective) if effective else None
+    return _Seen(signature, status, day, tuple(audience), fault, sha256)

@@ -156,7 +156,7 @@ class _Checking:
             if not re.search(r"\w", body):
                 return [*problems, ("unsupported", "a bare yes or no")]
         tokens = tokens_of(body)
-        found, used = self._supported(tokens, known, lead)
+        found, used = self._supported(tokens, known, plain(body))
         problems += found
         if not found:
             problems += [("citation", f"[{tag}] does not carry this") for tag in known if tag not in used]
@@ -184,10 +184,13 @@ class _Checking:
         return frozenset(found)
 
     def _supported(
-        self, tokens: tuple[Token, ...], tags: Sequence[str], lead: str = ""
+        self, tokens: tuple[Token, ...], tags: Sequence[str], body: str = ""
     ) -> tuple[list[Problem], dict[str, list[Statement]]]:
         """Return the problems of a sentence, and the statements that carry it by tag."""
         candidates = [c for tag in tags for c in self._statements(tag)]
+        same = [c for c in candidates if tokens == tokens_of(c.statement.text) or (body and c.statement.plain == body)]
+        if same:
+            return [], _by_tag(same)
         whole = Piece(tokens, tokens, self.medicines, self.populations)
         carrying, best = self._carriers(whole, candidates)
         if carrying:
@@ -262,9 +265,8 @@ class _Checking:
         self, word: str, tokens: tuple[Token, ...], used: Mapping[str, Sequence[Statement]]
     ) -> list[Problem]:
         statements = [s for found in used.values() for s in found]
-        negative = any(t.negated for t in tokens if t.concept) or any(
-            neg for s in statements for c in s.signs.values() for neg in c
-        )
+        words = {t.word for t in tokens} | {t.word for s in statements for t in s.tokens}
+        negative = bool(words & (v.NEGATORS | v.LOCAL_NEGATORS)) or any(s.forbids for s in statements)
         asked = {t.concept: t.negated for t in self.question if t.concept}
         if not asked:
             if word == "yes" and any(t.negated for t in tokens if t.concept):
@@ -280,7 +282,7 @@ class _Checking:
                     disagree += (not asked[concept]) in signs
         if word == "yes" and disagree > agree:
             return [("negation", "'yes', but the source says otherwise")]
-        if word == "no" and not disagree and not any(t.negated for t in tokens):
+        if word == "no" and not disagree and not negative:
             return [("negation", "'no', but the source does not say so")]
         return []
 

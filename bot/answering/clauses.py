@@ -46,6 +46,7 @@ _MARK_WORDS = frozenset(
 _CLAUSE_ENDS = frozenset(
     ". ; : ( ) | but if unless when whenever because while whereas however until till – - then once provided ? ! except".split()  # noqa: SIM905
 )
+_CONDITIONAL = frozenset("if unless when whenever until till once provided because while".split())  # noqa: SIM905
 _SKIPPED = frozenset("then also to do not never they it you he she patients patient".split())  # noqa: SIM905
 _LOCAL_ENDS = frozenset(", ; : . ( ) and but with – - if unless when | then until".split())  # noqa: SIM905
 
@@ -90,13 +91,17 @@ def _scan(text: str) -> list[Token]:
 def _signed(tokens: list[Token]) -> tuple[Token, ...]:
     signed: list[Token] = []
     clause: list[Token] = []
+    conditional = False
     for index, token in enumerate(tokens):
-        if token.word in _CLAUSE_ENDS or (
-            token.word in (",", "and", "or", "&") and _opens_instruction(tokens, index + 1)
-        ):
+        ends = token.word in _CLAUSE_ENDS and token.quantity is None
+        if not ends and token.word in (",", "and", "or", "&"):
+            # The comma after a condition in front ends it; so does a verb that opens the next instruction.
+            ends = (conditional and token.word == ",") or _opens_instruction(tokens, index + 1)
+        if ends:
             signed += _signed_clause(clause)
             signed.append(token)
             clause = []
+            conditional = token.word in _CONDITIONAL
         else:
             clause.append(token)
     signed += _signed_clause(clause)
@@ -106,7 +111,7 @@ def _signed(tokens: list[Token]) -> tuple[Token, ...]:
 def _opens_instruction(tokens: list[Token], index: int) -> bool:
     while index < len(tokens) and tokens[index].word in _SKIPPED:
         index += 1
-    return index < len(tokens) and tokens[index].word in v.VERBS
+    return index < len(tokens) and (tokens[index].word in v.VERBS or tokens[index].concept in v.ACTIONS)
 
 
 def _signed_clause(clause: list[Token]) -> list[Token]:
@@ -121,7 +126,7 @@ def _signed_clause(clause: list[Token]) -> list[Token]:
     within = 0
     for index, token in enumerate(clause):
         if token.word in v.LOCAL_NEGATORS:
-            within = 7
+            within = 1 if token.word in ("non", "un") else 7
         elif token.word in _LOCAL_ENDS:
             within = 0
         if not token.carries:

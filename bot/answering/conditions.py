@@ -94,6 +94,9 @@ def _end(tokens: Sequence[Token], start: int) -> int:
             break
         if token.word in _IF | _EXCEPTION | _UNTIL and position > start + 1:
             break
+        if tokens[start].word in _FOR and token.word in ("and", "or") and position + 1 < len(tokens):
+            if tokens[position + 1].quantity:
+                break
         position += 1
     return position
 

@@ -77,6 +77,10 @@ class Statement:
         return tuple(t.quantity for t in self.tokens if t.quantity)
 
     @cached_property
+    def led_quantities(self) -> tuple[Quantity, ...]:
+        return tuple(t.quantity for text in (*self.leads, *self.path) for t in tokens_of(text) if t.quantity)
+
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         return groups_of(self.tokens)
 

@@ -91,7 +91,7 @@ def _wrong_quantities(piece: Piece, statement: Statement) -> list[Problem]:
 def _against_group(piece: Piece, group: Group, source: Group, statement: Statement) -> list[Problem]:
     problems: list[Problem] = []
     dimensions = {q.dimension for q in source.quantities}
-    others = tuple(q for q in statement.quantities if q.dimension not in dimensions)
+    others = tuple(q for q in (*statement.quantities, *statement.led_quantities) if q.dimension not in dimensions)
     for quantity in group.quantities:
         if _matches(quantity, group.quantities, source.quantities) or _matches(quantity, group.quantities, others):
             continue
@@ -246,7 +246,7 @@ def _lost_conditions(piece: Piece, statement: Statement) -> list[Problem]:
             continue
         if not _touches(piece, statement, condition):
             continue
-        share = len(condition.concepts & said) / max(len(condition.concepts), 1)
+        share = len(condition.concepts & said) / len(condition.concepts) if condition.concepts else 1.0
         kept = all(any(q.same_value(o) for o in values) for q in condition.quantities)
         kept = kept and share >= (0.3 if condition.quantities else 0.6)
         kind = "negation" if condition.kind in ("exception", "only") else "unsupported"

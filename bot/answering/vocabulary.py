@@ -254,7 +254,7 @@ ACTIONS = _words("start stop withhold suspend continue increase decrease double 
 # Verbs that open a new instruction after a comma or 'and'.
 VERBS = _words(
     """give use take start stop withhold suspend continue increase decrease double repeat avoid administer treat refer
-    monitor check consider apply add ensure keep remove insert wash clean advise prescribe do should must may can is are
-    will assess admit transfuse switch change taper maintain review measure perform obtain send report counsel encourage
+    monitor check consider apply add ensure keep remove insert wash clean advise prescribe 
+    assess admit transfuse switch change taper maintain review measure perform obtain send report counsel encourage
     provide offer exclude correct treat infuse inject begin commence discontinue reduce lower raise""".strip()
 )

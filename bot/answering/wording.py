@@ -10,6 +10,7 @@ from functools import lru_cache
 import snowballstemmer
 
 from bot.answering import vocabulary
+from bot.answering.units import normalised
 
 WORD = re.compile(r"[^\W_]+(?:[-'/][^\W_]+)*")
 
@@ -153,7 +154,7 @@ def is_medicine(concept: str, word: str) -> bool:
 def concepts_of(text: str) -> frozenset[str]:
     """Return the content concepts of a text, figures left out."""
     found = set()
-    for match in WORD.finditer(with_phrases(text)):
+    for match in WORD.finditer(with_phrases(normalised(text))):
         for part in parts_of(match.group()):
             if concept := concept_of(part):
                 found.add(concept)

@@ -275,6 +275,9 @@ class Generation:
         self._search = WindowSearch(self._windows, self._layout.first_window)
         self._unit_ends = np.append(self._layout.first_unit[1:], manifest.units)
         self._chroma, self._collections = _open_collections(self.directory / "chroma", manifest)
+        for number, windows in enumerate(manifest.audience_windows):
+            if windows > _EXACT_UP_TO:  # loads the graph: not the first question shall wait for it
+                self._check_collection(number)
         self._terms = lru_cache(maxsize=256)(self._tables.terms)
         self._statistics = lru_cache(maxsize=256)(self._merged_statistics)
         self._definitions = lru_cache(maxsize=256)(self._tables.definitions)
@@ -312,6 +315,7 @@ class Generation:
         """Let go of every file. Passages and vectors that were handed out stay valid."""
         if self._tables is not None:
             self._tables.close()
+            self._tables = None
         if self._chroma is not None:
             self._collections = ()
             self._chroma.close()
@@ -409,17 +413,8 @@ class Generation:
             state = self._tables_open.check()
             if state != "ok":
                 raise ValueError(state)
-            for number, expected in enumerate(self.manifest.audience_windows):
-                rows = self._search.rows_of(np.flatnonzero(self._layout.audience == number))
-                if len(rows) != expected or self._collections[number].count() != expected:
-                    raise ValueError(f"collection {number} does not hold {expected} windows")
-                for row in {int(rows[0]), int(rows[-1])} if expected else ():
-                    vector = np.array(self._windows[row])
-                    if not np.isfinite(vector).all():
-                        raise ValueError(f"window {row} is no vector")
-                    near = cosines(self._windows[self._ask_chroma(number, vector, 1)], vector)
-                    if near.max(initial=-1.0) < 0.999:  # not the row itself: the same text may be there twice
-                        raise ValueError(f"collection {number} does not find window {row}")
+            for number in range(len(self.manifest.audiences)):
+                self._check_collection(number)
         except (OSError, ValueError, sqlite3.Error) as error:
             raise damaged(self.directory, error) from error
 
@@ -451,8 +446,27 @@ class Generation:
             wanted = min(4 * wanted, windows)
 
     def _ask_chroma(self, number: int, vector: Vector, n: int) -> NDArray[np.int64]:
-        found = self._collections[number].query(query_embeddings=vector[np.newaxis], n_results=n, include=[])
-        return np.array([int(row) for row in found["ids"][0]], dtype=np.int64)
+        """Return the rows of a collection's `n` windows nearest to `vector`, as Chroma's graph finds them."""
+        try:
+            found = self._collections[number].query(query_embeddings=vector[np.newaxis], n_results=n, include=[])
+            return np.array([int(row) for row in found["ids"][0]], dtype=np.int64)
+        except Exception as error:  # a damaged graph is told of in many types of error
+            raise damaged(self.directory, error) from error
+
+    def _check_collection(self, number: int) -> None:
+        """Check that Chroma finds a collection's first and last window; its count alone proves nothing.
+
+        Raises:
+            ValueError: it does not.
+        """
+        rows = self._search.rows_of(np.flatnonzero(self._layout.audience == number))
+        expected = self.manifest.audience_windows[number]
+        if len(rows) != expected or self._collections[number].count() != expected:
+            raise ValueError(f"collection {number} does not hold {expected} windows")
+        for row in (rows[0], rows[-1]) if expected else ():
+            near = cosines(self._windows[self._ask_chroma(number, np.array(self._windows[row]), 1)], self._windows[row])
+            if not near.max(initial=-1.0) > 0.999:  # another row with the same text will do
+                raise ValueError(f"collection {number} does not find window {row}")
 
 
 def _client(directory: Path) -> Client:

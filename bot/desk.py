@@ -1,0 +1,542 @@
+"""A question's life from arrival to reply.
+
+    claimed → acknowledged → waiting → answered → recorded → posted → finished
+
+Nothing is done before the claim is in the ledger, nothing is posted before the result is. A process that takes
+a question over finds the recorded result and looks into the thread, so that what is there is not said again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import socket
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bot.command_replies import pages
+from bot.commands import parse
+from bot.exchange import Mode, Result
+from bot.lanes import Job, Lane
+from bot.ledger import Claim, Ledger, LedgerError
+from bot.ledger_lane import LedgerLane
+from bot.mattermost.client import MattermostClient
+from bot.mattermost.errors import MattermostError
+from bot.mattermost.events import Post, Question
+from bot.mattermost.places import Places
+from bot.mattermost.websocket import EventStream
+from bot.orders import Operations, Orders, OrdersLibrary
+from bot.posting import Gone, NotOurs, Piece, Poster
+from bot.records import Record, record_of
+from bot.replies import Limits, render
+from bot.settings import Settings
+from bot.waiting import Declined
+from retrieval.access import Viewer
+from retrieval.found import Filters
+
+log = logging.getLogger(__name__)
+
+SEEN = "eyes"
+OFFERED = ("+1", "-1")
+TYPING_EVERY_S = 4.0
+TELL_PLACE_AFTER_S = 3.0
+EARLIER_MOST = 5
+QUICK_PLACES = 4
+MAX_PROPS_CHARS = 8_000
+EVERYWHERE = Filters()
+_REMEMBERED = 5_000
+
+
+class Answers(Protocol):
+    """Answers questions; `bot.answering.answerer` has the real one."""
+
+    async def answer(
+        self,
+        question: str,
+        *,
+        viewer: Viewer,
+        mode: Mode | None = None,
+        filters: Filters = EVERYWHERE,
+        earlier: Sequence[str] = (),
+    ) -> Result: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is to be posted for a question, and what the ledger keeps of it.
+
+    Attributes:
+        kind: of the ledger's event: result or command.
+        offers_feedback: 👍 and 👎 are put under it.
+    """
+
+    pieces: tuple[Piece, ...]
+    kind: str
+    record: Record
+    offers_feedback: bool = False
+
+
+class Desk:
+    """Answers what it is given, each question once.
+
+    Args:
+        clock: seconds since 1970, as the ledger counts.
+        sleep: waits.
+        library, operations: what the commands need; without them they say so.
+    """
+
+    def __init__(
+        self,
+        client: MattermostClient,
+        answerer: Answers,
+        ledger: Ledger,
+        settings: Settings,
+        *,
+        library: OrdersLibrary | None = None,
+        operations: Operations | None = None,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        owner: str = "",
+    ) -> None:
+        self.client = client
+        self.settings = settings
+        self.ledger = LedgerLane(ledger, sleep)
+        self.places = Places(client)
+        self.poster = Poster(client, sleep)
+        self.stream: EventStream | None = None
+        self.clock = clock
+        self.sleep = sleep
+        self.owner = owner or f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.jobs: dict[str, Job] = {}
+        self.arriving: dict[str, Question] = {}
+        self.deleted: dict[str, None] = {}
+        self.own_posts: dict[str, None] = {}
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.closing = False
+        self._answerer = answerer
+        self._orders = Orders(answerer, library, operations, self)
+        desk = settings.desk
+        self._quick = Lane(QUICK_PLACES, desk.queue_size, desk.per_person, self._work)
+        self._slow = Lane(desk.workers, desk.queue_size, desk.per_person, self._work)
+        self._told_place: set[str] = set()
+
+    # --- arrival --------------------------------------------------------------------------------------------
+
+    async def receive(self, question: Question, *, in_doubt: bool = False, edition: int = 0) -> None:
+        """Take a question in, unless it is being dealt with or has been.
+
+        Args:
+            in_doubt: it did not come fresh from the stream: somebody may have answered already.
+            edition: above 0 it has a reply, which is to be updated to this edit.
+        """
+        if question.id in self.jobs or question.id in self.arriving or self.closing:
+            return
+        self.arriving[question.id] = question
+        try:
+            if not await self._is_from_a_person(question):
+                return
+            claim = await self.ledger.patiently(
+                self.ledger.ledger.claim,
+                claim_id(question.id, edition),
+                self.owner,
+                self.settings.desk.lease_s,
+                thread_id=question.thread_id,
+                first_failure=lambda: self._say_unwell(question),
+            )
+            if claim is None:
+                return
+            command = parse(question.text)
+            job = Job(question, command, claim, edition or question.post.edit_at)
+            job.in_doubt = in_doubt or claim.attempt > 1 or edition > 0
+            job.updating = edition > 0
+            self.jobs[question.id] = job
+        finally:
+            del self.arriving[question.id]
+        if self.is_deleted(question):
+            job.dropped = True
+        self.spawn(self._acknowledge(job))
+        declined = self._lane_of(job).put(job)
+        if declined is not None:
+            job.task = self.spawn(self._decline(job, declined))
+        elif not job.at_work:
+            self.spawn(self._tell_place(job))
+
+    def change(self, job: Job, question: Question) -> None:
+        """Go on with the edited text of a question that is in hand."""
+        if job.at_work:
+            job.changed = question
+            return
+        job.question = question
+        job.command = parse(question.text)
+        job.edition = question.post.edit_at
+
+    def drop(self, post_id: str) -> None:
+        """Let go of the questions whose post, or whose thread, was deleted."""
+        remember(self.deleted, post_id)
+        for job in list(self.jobs.values()):
+            if post_id in (job.post.id, job.post.root_id):
+                job.dropped = True
+                if job.lane is not None and job.lane.remove(job):
+                    job.task = self.spawn(self._work(job))
+
+    def is_deleted(self, question: Question) -> bool:
+        return question.post.id in self.deleted or question.post.root_id in self.deleted
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run something beside everything else; what it raises is logged."""
+        task = asyncio.create_task(_logged(work))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
+
+    @property
+    def waiting(self) -> int:
+        """How many questions wait for their turn."""
+        return len(self._quick) + len(self._slow)
+
+    def _lane_of(self, job: Job) -> Lane:
+        quoting = (job.command.mode or self.settings.answer.mode) == "quoted"
+        return self._quick if job.command.kind != "ask" or quoting else self._slow
+
+    async def _is_from_a_person(self, question: Question) -> bool:
+        wait_s = 1.0
+        while True:
+            try:
+                person = await self.places.person(question.person)
+            except MattermostError:
+                # A bot must not be answered by mistake, nor a person overlooked: wait until it is known.
+                await self.sleep(wait_s)
+                wait_s = min(2 * wait_s, 30.0)
+            else:
+                return person is not None and not person.is_bot
+
+    # --- showing that it is dealt with ----------------------------------------------------------------------
+
+    async def _acknowledge(self, job: Job) -> None:
+        if job.dropped:
+            return
+        if self.stream is not None:
+            await self.stream.type(job.post.channel_id, job.post.thread_id)
+        with contextlib.suppress(MattermostError):
+            await self.client.react(job.post.id, SEEN)
+        if job.question.id not in self.jobs:
+            await self._unreact(job)  # it was quicker than the reaction
+
+    async def _unreact(self, job: Job) -> None:
+        with contextlib.suppress(MattermostError):
+            await self.client.unreact(job.post.id, SEEN)
+
+    async def keep_typing(self) -> None:
+        """Show 'is typing' wherever a question is being worked on; runs until cancelled."""
+        while True:
+            await self.sleep(TYPING_EVERY_S)
+            for job in list(self.jobs.values()):
+                if job.at_work and not job.dropped and self.stream is not None:
+                    await self.stream.type(job.post.channel_id, job.post.thread_id)
+
+    async def keep_claims(self) -> None:
+        """Renew the claims of everything that is here; runs until cancelled."""
+        while True:
+            await self.sleep(self.settings.desk.lease_s / 3)
+            for job in list(self.jobs.values()):
+                with contextlib.suppress(LedgerError):
+                    await self._renew(job)
+
+    async def _renew(self, job: Job) -> bool:
+        claim = await self.ledger.once(self.ledger.ledger.renew, job.claim, self.settings.desk.lease_s)
+        if claim is None:
+            job.lost = True
+            return False
+        job.claim = claim
+        return True
+
+    async def _tell_place(self, job: Job) -> None:
+        await self.sleep(TELL_PLACE_AFTER_S)
+        place = job.lane.place(job) if job.lane is not None else None
+        person = job.question.person
+        if place is None or person in self._told_place:
+            return
+        self._told_place.add(person)
+        try:
+            text = f"Your question is number {place} in the queue; I am working on others. I'll answer here."
+            job.notice = await self.poster.notice(job.post, "place", text)
+            if self.jobs.get(job.question.id) is not job and job.notice is not None:
+                await self.client.delete_post(job.notice.id)  # it was answered meanwhile
+        finally:
+            if job.notice is None:
+                self._told_place.discard(person)
+
+    async def _say_unwell(self, question: Question) -> None:
+        text = (
+            "I can't record answers just now, so I don't give any. Your question is kept: I'll answer it here when "
+            "that is mended. Please don't wait for me if it is urgent."
+        )
+        await self.poster.notice(question.post, "unwell", text)
+
+    # --- work -----------------------------------------------------------------------------------------------
+
+    async def _work(self, job: Job) -> None:
+        """Bring a question to its end, whatever that is."""
+        job.at_work = True
+        try:
+            await self._answer(job)
+        except asyncio.CancelledError:
+            raise
+        except NotOurs:
+            log.info("a question is answered by another process")
+        except Gone:
+            await self._finish(job, "dropped", {"why": "deleted"})
+        except Exception as error:
+            # Not the error's text: it may hold the question.
+            log.error("a question could not be answered: %s", type(error).__name__, exc_info=not_told(error))
+            await self._fail(job)
+        finally:
+            if self.jobs.get(job.question.id) is job:
+                del self.jobs[job.question.id]
+            if job.notice is not None:
+                self._told_place.discard(job.question.person)
+
+    async def _answer(self, job: Job) -> None:
+        said = await self._recorded(job)
+        if said is None:
+            while True:
+                if job.lost:
+                    raise NotOurs
+                if job.dropped or self.is_deleted(job.question):
+                    raise Gone
+                asked = job.question
+                said = await self._say(job)
+                if job.changed is None:
+                    break
+                job.question, job.changed = job.changed, None
+                job.command = parse(job.question.text)
+                job.edition = job.question.post.edit_at
+                log.info("a question was edited while it was being answered; answering it again")
+                assert asked is not job.question
+            if job.dropped:
+                raise Gone
+            body, texts = said.record
+            if not await self._still_ours(job):
+                raise NotOurs
+            # After this line another process says the same; before it, nothing has been said.
+            await self.ledger.patiently(
+                self.ledger.ledger.append, said.kind, job.post.id, body, texts, thread_id=job.post.thread_id
+            )
+        await self._post(job, said)
+
+    async def _say(self, job: Job) -> Said:
+        viewer = await self.places.viewer(job.post.channel_id, job.question.person)
+        limits = Limits(self.client.me.max_post_chars, MAX_PROPS_CHARS)
+        if job.command.kind == "ask":
+            result = await self._answerer.answer(
+                job.command.text,
+                viewer=viewer,
+                mode=job.command.mode,
+                filters=job.command.filters,
+                earlier=await self.earlier(job.post),
+            )
+            posts = render(
+                result,
+                limits,
+                ask_line=self.settings.answer.ask_line,
+                question_id=job.post.id,
+                updated=job.updating,
+            )
+            pieces = tuple(
+                Piece(post.message, {k: v for k, v in post.props.items() if k == "attachments"}) for post in posts
+            )
+            return Said(pieces, "result", self._record(result, pieces, job), result.status in ("answered", "refused"))
+        text, result_of_search = await self._orders.carry_out(job.command, job.question, viewer)
+        pieces = tuple(Piece(page, {}) for page in pages(text, limits.max_post_chars))
+        if result_of_search is not None:
+            body, texts = self._record(result_of_search, pieces, job)
+            return Said(pieces, "result", ({**body, "command": "search"}, texts))
+        body = {"command": job.command.kind, "edit_at": job.edition, "parts": len(pieces)}
+        return Said(pieces, "command", (body, {"parts": [as_kept(piece) for piece in pieces]}))
+
+    def _record(self, result: Result, pieces: Sequence[Piece], job: Job) -> Record:
+        return record_of(
+            result,
+            [as_kept(piece) for piece in pieces],
+            questions=self.settings.ledger.questions,
+            settings=self.settings.fingerprint(),
+            edit_at=job.edition,
+        )
+
+    async def earlier(self, post: Post) -> list[str]:
+        """Return how the questions before a post in its thread were read, oldest first."""
+        if not post.root_id:
+            return []
+        events = await self.ledger.patiently(self.ledger.ledger.events, kinds=("result",), thread_id=post.thread_id)
+        readings = {
+            event.question_id: str((event.texts or {}).get("read_as", ""))
+            for event in events
+            if event.question_id != post.id and (event.body or {}).get("status") in ("answered", "refused")
+        }
+        return [text for text in readings.values() if text][-EARLIER_MOST:]
+
+    async def _recorded(self, job: Job) -> Said | None:
+        """Return what an earlier owner of this claim had recorded but perhaps not posted."""
+        if job.claim.attempt == 1:
+            return None
+        events = await self.ledger.patiently(self.ledger.ledger.events, job.post.id, kinds=("result", "command"))
+        for event in reversed(events):
+            parts = (event.texts or {}).get("parts")
+            if parts and (event.body or {}).get("edit_at", 0) == job.edition:
+                pieces = tuple(from_kept(part) for part in parts)
+                offers = event.kind == "result" and (event.body or {}).get("status") in ("answered", "refused")
+                return Said(pieces, event.kind, ({}, {}), offers)
+        return None
+
+    async def _post(self, job: Job, said: Said) -> None:
+        posts = await self.poster.reply(
+            job.post,
+            said.pieces,
+            in_doubt=job.in_doubt,
+            still_ours=lambda: self._still_ours(job),
+            edition=job.edition if job.updating else 0,
+        )
+        for post in posts:
+            remember(self.own_posts, post.id)
+        await self._tidy(job)
+        if posts and said.offers_feedback:
+            with contextlib.suppress(MattermostError):
+                for emoji in OFFERED:
+                    await self.client.react(posts[-1].id, emoji)
+        kind = "edited" if job.updating else "posted"
+        await self._finish(job, kind, {"posts": [post.id for post in posts], "channel": job.post.channel_id})
+
+    async def _tidy(self, job: Job) -> None:
+        """Take away what only showed that the question was being dealt with."""
+        notices = [job.notice] if job.notice is not None else []
+        if job.in_doubt:
+            with contextlib.suppress(MattermostError, Gone):
+                said = await self.poster.look(job.post.id, job.post.thread_id)
+                notices = [post for which, post in said.notices if which in ("place", "unwell")]
+        for post in notices:
+            with contextlib.suppress(MattermostError):
+                await self.client.delete_post(post.id)
+        await self._unreact(job)
+
+    async def _decline(self, job: Job, why: Declined) -> None:
+        text = (
+            f"Too many questions are waiting just now ({self.settings.desk.queue_size}). Please ask again in a few "
+            "minutes."
+            if why == "full"
+            else f"You have {self.settings.desk.per_person} questions waiting. Please ask again when they are answered."
+        )
+        await self._say_only(job, text, "declined")
+
+    async def _fail(self, job: Job) -> None:
+        text = "I could not answer this: something went wrong on my side. Please ask again, or look it up yourself."
+        await self._say_only(job, text, "failed")
+
+    async def _say_only(self, job: Job, text: str, kind: str) -> None:
+        """Reply with one sentence and be done."""
+        try:
+            posts = await self.poster.reply(
+                job.post, [Piece(text, {})], in_doubt=True, still_ours=lambda: self._still_ours(job)
+            )
+            for post in posts:
+                remember(self.own_posts, post.id)
+            await self._tidy(job)
+            await self._finish(job, kind, {"posts": [post.id for post in posts]})
+        except NotOurs:
+            pass
+        except Gone:
+            await self._finish(job, "dropped", {"why": "deleted"})
+        except MattermostError as error:
+            log.error("a question could not even be declined (%s)", error)
+            await self._finish(job, "failed", {"posts": []})
+        finally:
+            if self.jobs.get(job.question.id) is job:
+                del self.jobs[job.question.id]
+
+    async def _finish(self, job: Job, kind: str, body: Mapping[str, Any]) -> None:
+        await self.ledger.patiently(self.ledger.ledger.finish, job.claim, kind, body, thread_id=job.post.thread_id)
+
+    async def _still_ours(self, job: Job) -> bool:
+        if job.lost:
+            return False
+        wait_s = 0.5
+        while True:
+            try:
+                return await self._renew(job)
+            except LedgerError:
+                await self.sleep(wait_s)
+                wait_s = min(2 * wait_s, 15.0)
+
+    # --- the end --------------------------------------------------------------------------------------------
+
+    async def close(self, before_the_ledger: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Finish what is being worked on, within the set time; hand the rest back.
+
+        Args:
+            before_the_ledger: awaited last, while the ledger is still open.
+        """
+        self.closing = True
+        held = list(self.jobs.values())
+        for lane in (self._quick, self._slow):
+            lane.close()
+        at_work = [job.task for job in held if job.task is not None]
+        if at_work:
+            _, late = await asyncio.wait(at_work, timeout=self.settings.desk.shutdown_s)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        for task in list(self.tasks):
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        for job in held:
+            with contextlib.suppress(LedgerError):
+                await self.ledger.once(self.ledger.ledger.release, job.claim)
+        self.jobs.clear()
+        if before_the_ledger is not None:
+            with contextlib.suppress(LedgerError):
+                await before_the_ledger()
+        self.ledger.close()
+
+
+def claim_id(post_id: str, edition: int) -> str:
+    """Name what is claimed: the question, or the update of its reply to one edit."""
+    return f"{post_id}@{edition}" if edition else post_id
+
+
+def of_claim(claim: Claim) -> tuple[str, int]:
+    """Return post id and edition of a claim's name."""
+    post_id, _, edition = claim.question_id.partition("@")
+    return post_id, int(edition) if edition.isdigit() else 0
+
+
+def remember(ids: dict[str, None], id: str) -> None:
+    """Add an id to those of late; the oldest are forgotten."""
+    ids[id] = None
+    while len(ids) > _REMEMBERED:
+        del ids[next(iter(ids))]
+
+
+def as_kept(piece: Piece) -> dict[str, Any]:
+    """Return a post of a reply as the ledger keeps it."""
+    return {"message": piece.message, "attachments": piece.props.get("attachments", [])}
+
+
+def from_kept(part: Mapping[str, Any]) -> Piece:
+    attachments = part.get("attachments") or []
+    return Piece(str(part.get("message", "")), {"attachments": attachments} if attachments else {})
+
+
+def not_told(error: BaseException) -> bool:
+    """Whether an error's text may go to the log: ours is written for people."""
+    return isinstance(error, MattermostError)
+
+
+async def _logged(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except Exception as error:
+        log.error("something went wrong beside a question: %s", type(error).__name__, exc_info=not_told(error))

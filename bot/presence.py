@@ -1,0 +1,141 @@
+"""The bot's presence on a server: connection, desk and intake, and in which order they start and stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from bot.desk import Answers, Desk
+from bot.feedback import Feedback, Screened
+from bot.intake import Intake
+from bot.ledger import Ledger, LedgerError
+from bot.mattermost.client import MattermostClient
+from bot.mattermost.connection import ConnectionState
+from bot.mattermost.errors import MattermostAway, MattermostError
+from bot.mattermost.websocket import EventStream
+from bot.orders import Operations, OrdersLibrary
+from bot.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class Presence:
+    """One bot on one server.
+
+    Args:
+        screen: looks for patient details in what people say about replies.
+        clock: seconds since 1970.
+        sleep: waits; everything but the sockets' own time-outs goes by it.
+        chance: for the jitter between tries.
+    """
+
+    def __init__(
+        self,
+        client: MattermostClient,
+        answerer: Answers,
+        ledger: Ledger,
+        settings: Settings,
+        *,
+        screen: Callable[[str], Screened],
+        library: OrdersLibrary | None = None,
+        operations: Operations | None = None,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        chance: random.Random | None = None,
+        owner: str = "",
+    ) -> None:
+        self.client = client
+        self.desk = Desk(
+            client,
+            answerer,
+            ledger,
+            settings,
+            library=library,
+            operations=operations,
+            clock=clock,
+            sleep=sleep,
+            owner=owner,
+        )
+        self.intake = Intake(self.desk, Feedback(self.desk, screen))
+        self.stream = EventStream(
+            client, on_event=self.intake.on_event, on_gap=self.intake.catch_up, sleep=sleep, chance=chance
+        )
+        self.desk.stream = self.stream
+        self._sleep = sleep
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def connection(self) -> ConnectionState:
+        """How the connection is now."""
+        return self.stream.state
+
+    async def start(self) -> None:
+        """Come online, and return once the account is known; the rest goes on by itself.
+
+        Raises:
+            MattermostRefused: the server does not take the token. A server that is away is waited for.
+        """
+        await self._connect()
+        for work in (
+            self.stream.run(),
+            self.desk.keep_typing(),
+            self.desk.keep_claims(),
+            self.intake.keep_marks(),
+            self.intake.keep_taking_over(),
+        ):
+            self._tasks.append(asyncio.create_task(_for_ever(work)))
+
+    async def stop(self) -> None:
+        """Finish or hand back what is in hand, and go offline."""
+        await self._cancel(self._tasks[:1] + self._tasks[3:])
+        await self.desk.close(self.intake.write_marks)
+        await self._cancel(self._tasks)
+        self.client.close()
+
+    async def _connect(self) -> None:
+        wait_s = 1.0
+        while True:
+            try:
+                me = await self.client.connect()
+            except MattermostAway as error:
+                log.warning("waiting for Mattermost: %s", error)
+                self.connection.problem = str(error)
+                await self._sleep(wait_s)
+                wait_s = min(2 * wait_s, 60.0)
+            else:
+                log.info("I am @%s; a post may have %d characters", me.username, me.max_post_chars)
+                return
+
+    async def _cancel(self, tasks: list[asyncio.Task[None]]) -> None:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def post(self, channel: str, message: str) -> None:
+        """Post a message of the bot's own.
+
+        Args:
+            channel: "team-name/channel-name".
+
+        Raises:
+            MattermostError: it could not be posted.
+        """
+        team, _, name = channel.partition("/")
+        place = await self.client.channel_named(team, name)
+        await self.client.create_post(place.id, message, root_id="", props={}, pending_post_id="")
+
+
+async def _for_ever(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except (MattermostError, LedgerError, OSError) as error:
+        log.critical("a part of the bot has stopped: %s", type(error).__name__)
+        raise
+    finally:
+        with contextlib.suppress(RuntimeError):
+            work.close()

@@ -37,7 +37,7 @@ def defined_in(text: str) -> list[Definition]:
         before = _sentence_before(plain[max(0, match.start() - 300) : match.start()])
         for short, long in _candidates(inside, before):
             if long is not None and _is_definition(short, long):
-                found[short, long] = None
+                found[short, " ".join(long.split())] = None
                 break
     return list(found)
 

@@ -95,7 +95,7 @@ def _open(path: Path) -> sqlite3.Connection:
     rows = sqlite3.connect(path)
     rows.execute("PRAGMA secure_delete = ON")
     rows.execute("PRAGMA synchronous = NORMAL")
-    rows.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
+    rows.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)")
     rows.execute("SELECT 1 FROM vectors LIMIT 1").fetchone()
     return rows
 

@@ -44,10 +44,8 @@ def open_sentence_embedder(model: str, cache: Path, threads: int = 0) -> Sentenc
     Raises:
         SettingError: the model is not there, or the packaged one is not what it should be.
     """
-    if model:
-        folder = Path(model)
-        return SentenceEmbedder(read_model(folder, weights_digest(folder)), cache, threads)
-    return SentenceEmbedder(read_model(packaged_folder(), PACKAGED_SHA256), cache, threads)
+    found = read_model(Path(model)) if model else read_model(packaged_folder(), PACKAGED_SHA256)
+    return SentenceEmbedder(found, cache, threads)
 
 
 class SentenceEmbedder:

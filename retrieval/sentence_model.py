@@ -70,14 +70,14 @@ def packaged_folder() -> Path:
     return Path(get_model_path())
 
 
-def read_model(folder: Path, weights_sha256: str) -> SentenceModel:
+def read_model(folder: Path, weights_sha256: str = "") -> SentenceModel:
     """Read a folder's configuration.
 
     Args:
-        weights_sha256: of its weights, see `weights_digest`.
+        weights_sha256: of its weights where that is known; "" to compute it.
 
     Raises:
-        SettingError: it is no folder with a sentence-transformers model.
+        SettingError: it is no folder with a sentence-transformers model, or holds no weights.
     """
     try:
         modules = _json(folder / "modules.json")
@@ -99,7 +99,7 @@ def read_model(folder: Path, weights_sha256: str) -> SentenceModel:
     tokenizer = folder / "tokenizer.json"
     return SentenceModel(
         folder=folder,
-        weights_sha256=weights_sha256,
+        weights_sha256=weights_sha256 or weights_digest(folder),
         tokenizer_sha256=hashlib.sha256(tokenizer.read_bytes()).hexdigest() if tokenizer.is_file() else "",
         architecture=str(architecture),
         pooling=_pooling(pooling),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -37,7 +37,9 @@ class Client:
         status, _, value = await self.ask_in_full(method, path, body, **more)
         return status, value
 
-    async def ask_in_full(self, method: str, path: str, body: Any = None, **more: Any) -> tuple[int, Json, Any]:
+    async def ask_in_full(
+        self, method: str, path: str, body: Any = None, **more: Any
+    ) -> tuple[int, Mapping[str, str], Any]:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= more.pop("headers", {})
         if body is not None:
@@ -49,7 +51,7 @@ class Client:
                 value = json.loads(text)
             except ValueError:
                 value = text
-            return response.status, dict(response.headers), value
+            return response.status, response.headers, value
 
     async def socket(self, query: str = "", *, header: bool = True) -> Stream:
         headers = {"Authorization": f"Bearer {self.token}"} if header else {}

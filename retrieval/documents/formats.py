@@ -8,9 +8,11 @@ import zipfile
 from pathlib import PurePosixPath
 
 from retrieval.errors import DocumentError
-from retrieval.guideline import MediaType
+from retrieval.guideline import MediaType, Problem
 
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd"})
+_PROMISES: dict[str, MediaType] = {".pdf": "pdf", ".docx": "docx"}
+_NAMES: dict[MediaType, str] = {"pdf": "PDF", "docx": "Word", "html": "HTML", "text": "text", "markdown": "Markdown"}
 # A PDF may begin with some other bytes; readers look for its mark this far.
 _PDF_MARK_WITHIN = 1024
 _HTML = re.compile(
@@ -60,6 +62,22 @@ def media_type_of(data: bytes, name: str) -> MediaType:
     if _HTML.match(head) or (suffix in (".html", ".htm", ".xhtml") and _ANY_TAGS.search(data)):
         return "html"
     return "text"
+
+
+def suffix_problem(media_type: MediaType, name: str) -> tuple[Problem, ...]:
+    """Warn of a suffix that promises another format.
+
+    Raises:
+        DocumentError: it promises PDF or Word and there is only text or HTML: most often the error page of a
+            download that failed.
+    """
+    suffix = PurePosixPath(name).suffix.lower()
+    promised = _PROMISES.get(suffix)
+    if promised is None or promised == media_type:
+        return ()
+    if media_type in ("html", "text"):
+        raise DocumentError(name, f"is no {_NAMES[promised]} but {_NAMES[media_type]}; put the right file in its place")
+    return (Problem(name, f"is named {suffix} and holds {_NAMES[media_type]}; it is read as that, rename it"),)
 
 
 def _zipped(data: bytes, name: str) -> MediaType:

@@ -14,14 +14,16 @@ class Loaded:
 
     Attributes:
         title: the title that the text shows; "" where it shows none.
+        property_title: the title in the document's properties, often left over from another; "" for none.
         properties: what the document says of itself (front matter or document properties), as written:
             key → text or list of texts.
         stated: the properties were written for readers of the guideline (front matter), not by a word
-            processor: its title then beats the one in the text.
+            processor.
     """
 
     root: Section
     title: str = ""
+    property_title: str = ""
     properties: Mapping[str, object] = field(default_factory=dict)
     stated: bool = False
     coverage: Coverage = field(default_factory=Coverage)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
-from retrieval.documents.formats import media_type_of
+from retrieval.documents.docx import load_docx
+from retrieval.documents.formats import media_type_of, suffix_problem
 from retrieval.documents.front_matter import split_front_matter
+from retrieval.documents.html import load_html
 from retrieval.documents.loaded import Loaded
 from retrieval.documents.markdown import load_markdown
 from retrieval.documents.metadata import Source, metadata_of, sources_beside
+from retrieval.documents.pdf import load_pdf
+from retrieval.documents.text import load_text
 from retrieval.errors import DocumentError
 from retrieval.guideline import Guideline, MediaType, Metadata, Section
 
@@ -47,8 +50,10 @@ def load(
     """
     data = _read(path, name, max_bytes)
     media_type = media_type_of(data, name)
+    misnamed = suffix_problem(media_type, name)
     loaded = _loaded(data, media_type, name, ocr)
-    metadata, warnings = metadata_of(_sources(path, name, folder, loaded, data), loaded.title or _title_from(name))
+    own = Source(name, loaded.properties, written=loaded.stated)
+    metadata, warnings = metadata_of((*sources_beside(path, name, folder), own), _title(loaded, name))
     root = Section(metadata.title, loaded.root.blocks, loaded.root.children, loaded.root.line, loaded.root.page)
     if not root.blocks and not root.children and not loaded.coverage.empty_pages:
         raise DocumentError(name, "holds no text; put the document in its place again")
@@ -59,7 +64,7 @@ def load(
         metadata=metadata,
         root=root,
         coverage=loaded.coverage,
-        warnings=(*loaded.warnings, *warnings),
+        warnings=(*misnamed, *loaded.warnings, *warnings),
         link=link_to(name, base_url),
     )
 
@@ -115,12 +120,18 @@ def decoded(data: bytes, name: str) -> str:
 def _loaded(data: bytes, media_type: MediaType, name: str, ocr: bool) -> Loaded:
     if media_type == "markdown":
         return load_markdown(decoded(data, name), name)
-    raise DocumentError(name, "is in a format that isn't read yet")
+    if media_type == "text":
+        return load_text(decoded(data, name), name)
+    if media_type == "html":
+        return load_html(data, name)
+    if media_type == "docx":
+        return load_docx(data, name)
+    return load_pdf(data, name, ocr=ocr)
 
 
-def _sources(path: Path, name: str, folder: Path | None, loaded: Loaded, data: bytes) -> Sequence[Source]:
-    own = Source(name, loaded.properties, written=loaded.stated)
-    return (*sources_beside(path, name, folder), own)
+def _title(loaded: Loaded, name: str) -> str:
+    """Return the title where nobody wrote one: the text's, else the document properties', else the file's name."""
+    return loaded.title or loaded.property_title or _title_from(name)
 
 
 def _read(path: Path, name: str, max_bytes: int) -> bytes:

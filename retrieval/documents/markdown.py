@@ -50,7 +50,7 @@ def load_markdown(text: str, name: str) -> Loaded:
     coverage = Coverage(
         tables=builder.tables, headings=builder.headings, characters=kept, raw_characters=characters(source)
     )
-    return Loaded(root, heading, front, stated=True, coverage=coverage)
+    return Loaded(root, heading, properties=front, stated=True, coverage=coverage)
 
 
 def _outermost(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:

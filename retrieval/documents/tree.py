@@ -25,9 +25,13 @@ class _Node:
     blocks: list[Block] = field(default_factory=list)
     children: list[_Node] = field(default_factory=list)
     groups: int = 0
+    sequel: bool = False
+
+    def is_empty_sequel(self) -> bool:
+        return self.sequel and not self.blocks and not self.children
 
     def frozen(self) -> Section:
-        children = tuple(child.frozen() for child in self.children)
+        children = tuple(child.frozen() for child in self.children if not child.is_empty_sequel())
         return Section(self.heading, tuple(self.blocks), children, self.line, self.page)
 
 
@@ -52,6 +56,29 @@ class TreeBuilder:
         self._open[-1].children.append(node)
         self._open.append(node)
         self.headings += 1
+
+    def is_empty(self) -> bool:
+        """Tell whether nothing has been added yet."""
+        return not self._root.blocks and not self._root.children
+
+    def depth(self) -> int:
+        """Return how many sections are open; see `resume`."""
+        return len(self._open)
+
+    def resume(self, depth: int) -> None:
+        """Go back to the section that was open at `depth`, in reading order.
+
+        What comes next stands after the inner sections, so it goes to a second section of the same heading.
+        """
+        if len(self._open) <= depth:
+            return
+        del self._open[depth:]
+        node = self._open[-1]
+        if len(self._open) > 1:
+            self._open.pop()
+            again = _Node(node.heading, node.level, node.line, node.page, sequel=True)
+            self._open[-1].children.append(again)
+            self._open.append(again)
 
     def group(self) -> int:
         """Return a number for the next list or table, unique within the open section."""

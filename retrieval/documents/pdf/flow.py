@@ -1,0 +1,267 @@
+"""A page's lines, tables and columns in reading order (pure).
+
+Where columns with titles stand side by side (adult and paediatric, indications and contraindications), each is
+read from its title downward, so that the title goes into the path of what stands below it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import median
+
+from retrieval.documents.pdf.headings import Look
+from retrieval.documents.pdf.lattice import Cell, Lattice
+from retrieval.documents.pdf.page import Box, Line, Page, around
+from retrieval.documents.tables import Table, divided
+
+POPULATION = re.compile(
+    r"\b(?:adults?|p(?:a)?ediatrics?|child(?:ren)?|infants?|neonat\w+|newborns?|pregnan\w+|elderly|adolescents?|"
+    r"(?:non[- ]?)?pregnant|women|men|males?|females?)\b",
+    re.IGNORECASE,
+)
+LONG_CELL_CHARS = 150
+VERY_LONG_CELL_CHARS = 700
+COLUMN_SLACK_POINTS = 6.0
+TITLE_MAX_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Lines at one height, read as one.
+
+    Attributes:
+        underlined: a drawn line runs below all of it.
+        right: where lines beside it end, so that one sees whether it was wrapped.
+    """
+
+    parts: tuple[Line, ...]
+    underlined: bool = False
+
+    @property
+    def text(self) -> str:
+        return " ".join(part.text for part in self.parts)
+
+    @property
+    def box(self) -> Box:
+        return around([part.box for part in self.parts])
+
+    @property
+    def size(self) -> float:
+        return max(part.style.size for part in self.parts)
+
+    @property
+    def bold(self) -> bool:
+        worded = [part for part in self.parts if any(sign.isalpha() for sign in part.text)]
+        return bool(worded) and all(part.style.bold for part in worded)
+
+    @property
+    def page(self) -> int:
+        return self.parts[0].page
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedTable:
+    captions: tuple[str, ...]
+    table: Table
+    page: int
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnTitle:
+    """A column begins; `nested`: its title says for whom, and is no heading of the document's own."""
+
+    row: Row
+    nested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnsEnd:
+    """The columns are over; what follows belongs to none of them."""
+
+
+Element = Row | PlacedTable | ColumnTitle | ColumnsEnd
+
+
+def flow_of(
+    page: Page, gone: Collection[int], lattices: Sequence[Lattice], before: PlacedTable | None, body: float
+) -> Iterator[Element]:
+    """Yield what stands on a page in reading order.
+
+    Args:
+        gone: positions of lines to leave out.
+        lattices: the page's drawn tables.
+        before: the last table of the page before, whose header a table without one continues.
+        body: size of the body's letters, in points.
+    """
+    owner = {place: lattice for lattice in lattices for place in lattice.places}
+    done: list[Lattice] = []
+    waiting: list[Line] = []
+    for place, line in enumerate(page.lines):
+        if place in gone:
+            continue
+        lattice = owner.get(place)
+        if lattice is None:
+            waiting.append(line)
+            continue
+        if any(lattice is other for other in done):
+            continue
+        yield from _in_columns(_rows(waiting, page), body)
+        waiting = []
+        done.append(lattice)
+        yield from _table(lattice, page, before if len(done) == 1 else None, body)
+    yield from _in_columns(_rows(waiting, page), body)
+
+
+def look_of(row: Row, starts: bool) -> Look:
+    return Look(row.text, row.size, row.bold, row.underlined, starts)
+
+
+def _rows(lines: Sequence[Line], page: Page) -> list[Row]:
+    rows: list[Row] = []
+    for _, together in groupby(lines, key=lambda line: line.row):
+        parts = tuple(together)
+        rows.append(Row(parts, all(is_underlined(part, page.rules) for part in parts)))
+    return rows
+
+
+def is_underlined(line: Line, rules: Sequence[Box]) -> bool:
+    """Tell whether drawn lines run right below most of a line of type, and not far beyond it."""
+    box = line.box
+    covered = 0.0
+    for rule in rules:
+        near = box.middle_y < rule.middle_y <= box.y1 + 0.25 * box.height
+        if near and rule.height <= 2.5 and rule.x1 > box.x0 and rule.x0 < box.x1:
+            if rule.x1 > box.x1 + 12 or rule.x0 < box.x0 - 12:
+                return False
+            covered += min(rule.x1, box.x1) - max(rule.x0, box.x0)
+    return covered >= 0.8 * box.width
+
+
+def _in_columns(rows: Sequence[Row], body: float) -> Iterator[Element]:
+    """Yield rows; where titled columns begin, one column after the other."""
+    at = 0
+    while at < len(rows):
+        if not _are_titles(rows[at], body):
+            yield rows[at]
+            at += 1
+            continue
+        titles = rows[at].parts
+        end = at + 1
+        while end < len(rows) and _continues(rows[end], rows[end - 1], titles, body):
+            end += 1
+        if end - at < 2:
+            yield rows[at]
+            at += 1
+            continue
+        inside = [part for row in rows[at + 1 : end] for part in row.parts]
+        nested = all(POPULATION.search(title.text) for title in titles)
+        for number, title in enumerate(titles):
+            yield ColumnTitle(Row((title,)), nested)
+            column = [part for part in inside if _column_of(part, titles) == number]
+            column.sort(key=lambda part: (part.box.y0, part.box.x0))
+            for row in _by_height(column):
+                yield Row(row)
+        yield ColumnsEnd()
+        at = end
+
+
+def _by_height(lines: Sequence[Line]) -> Iterator[tuple[Line, ...]]:
+    together: list[Line] = []
+    for line in lines:
+        if together and abs(line.box.middle_y - together[-1].box.middle_y) > 0.4 * line.box.height:
+            yield tuple(together)
+            together = []
+        together.append(line)
+    if together:
+        yield tuple(together)
+
+
+def _are_titles(row: Row, body: float) -> bool:
+    """Tell whether a row holds the titles of columns: two to four short texts, set apart or naming a population."""
+    if not 2 <= len(row.parts) <= 4:
+        return False
+    texts = [part.text.strip() for part in row.parts]
+    if any(len(text) > TITLE_MAX_CHARS or not any(sign.isalpha() for sign in text) for text in texts):
+        return False
+    if all(POPULATION.search(text) and len(text.split()) <= 4 for text in texts):
+        return True
+    set_apart = all(part.style.bold or part.style.size >= 1.12 * body for part in row.parts)
+    return set_apart and all(text.endswith(":") or text.isupper() or text.istitle() for text in texts)
+
+
+def _column_of(part: Line, titles: Sequence[Line]) -> int:
+    starts = [title.box.x0 for title in titles]
+    return max(
+        (number for number, start in enumerate(starts) if part.box.x0 >= start - COLUMN_SLACK_POINTS * 2), default=0
+    )
+
+
+def _continues(row: Row, above: Row, titles: Sequence[Line], body: float) -> bool:
+    """Tell whether a row stands within the columns below the titles."""
+    if row.box.y0 < above.box.y0 - 200:
+        return False
+    if row.box.y0 - above.box.y1 > 3 * max(row.size, body):
+        return False
+    for part in row.parts:
+        number = _column_of(part, titles)
+        if part.box.x0 < titles[0].box.x0 - COLUMN_SLACK_POINTS * 2:
+            return False
+        if number + 1 < len(titles) and part.box.x1 > titles[number + 1].box.x0 + COLUMN_SLACK_POINTS:
+            return False
+    first = titles[0]
+    like_titles = row.bold == first.style.bold and abs(row.size - first.style.size) <= 1.5 and len(row.parts) == 1
+    return not (like_titles and first.style.bold and abs(row.box.x0 - first.box.x0) <= COLUMN_SLACK_POINTS)
+
+
+def _table(lattice: Lattice, page: Page, before: PlacedTable | None, body: float) -> Iterator[Element]:
+    grid = lattice.grid()
+    bold = [all(cell.is_bold for cell in lattice.row_cells(row)) for row in range(lattice.rows)]
+    captions, table = divided(grid, bold)
+    texts = [cell for row in table.rows for cell in row if cell]
+    typical = median(map(len, texts)) if texts else 0
+    longest = max(map(len, texts), default=0)
+    named = [cell for cell in table.header if cell]
+    populations = len(named) >= 2 and len(named) == lattice.columns and all(map(POPULATION.search, named))
+    if any(table.header) and lattice.columns <= 4 and (populations or typical > LONG_CELL_CHARS):
+        yield from _as_columns(lattice, len(captions), page)
+    elif typical > LONG_CELL_CHARS or (longest > VERY_LONG_CELL_CHARS and lattice.columns <= 3):
+        for cell in lattice.cells:
+            yield from _in_columns(_rows(cell.lines, page), body)
+    else:
+        if not any(table.header) and before is not None and _goes_on(lattice, before):
+            table = Table(before.table.header, table.rows)
+        yield PlacedTable(captions, table, page.index, lattice.box)
+
+
+def _goes_on(lattice: Lattice, before: PlacedTable) -> bool:
+    return (
+        len(before.table.header) == lattice.columns
+        and abs(lattice.box.x0 - before.box.x0) <= COLUMN_SLACK_POINTS
+        and abs(lattice.box.x1 - before.box.x1) <= COLUMN_SLACK_POINTS
+    )
+
+
+def _as_columns(lattice: Lattice, header_row: int, page: Page) -> Iterator[Element]:
+    """Yield the captions, then each column from its header downward."""
+    for row in range(header_row):
+        for cell in lattice.row_cells(row):
+            yield from _rows(cell.lines, page)
+    for column in range(lattice.columns):
+        title = _cell_at(lattice, header_row, column)
+        below = [cell for cell in lattice.cells if cell.row > header_row and cell.column == column]
+        if title is not None and title.column == column:
+            yield ColumnTitle(Row(title.lines), nested=True)
+        for cell in below:
+            yield from _rows(cell.lines, page)
+    yield ColumnsEnd()
+
+
+def _cell_at(lattice: Lattice, row: int, column: int) -> Cell | None:
+    return next(
+        (cell for cell in lattice.cells if cell.row <= row < cell.row_end and cell.column <= column < cell.column_end),
+        None,
+    )

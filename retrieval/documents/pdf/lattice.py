@@ -1,0 +1,243 @@
+"""Tables that are drawn with lines: cells from the rules, words into cells (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from retrieval.documents.pdf.page import Box, Line, Page, Word, around
+
+SNAP_POINTS = 3.0
+MIN_CELL_POINTS = 6.0
+MAX_LINES_A_TABLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell, merged or not, over rows [row, row_end) and columns [column, column_end)."""
+
+    row: int
+    column: int
+    row_end: int
+    column_end: int
+    box: Box
+    words: tuple[Word, ...] = ()
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words).replace("\u00ad ", "").replace("\u00ad", "-")
+
+    @property
+    def is_bold(self) -> bool:
+        return bool(self.lines) and all(line.style.bold for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """A drawn table.
+
+    Attributes:
+        places: positions in the page's lines that stand in it.
+    """
+
+    box: Box
+    rows: int
+    columns: int
+    cells: tuple[Cell, ...]
+    places: frozenset[int]
+
+    def grid(self) -> list[list[str]]:
+        """Return the texts, a merged cell's in every place that it covers."""
+        grid = [[""] * self.columns for _ in range(self.rows)]
+        for cell in self.cells:
+            for row in range(cell.row, cell.row_end):
+                for column in range(cell.column, cell.column_end):
+                    grid[row][column] = cell.text
+        return grid
+
+    def row_cells(self, row: int) -> list[Cell]:
+        return [cell for cell in self.cells if cell.row <= row < cell.row_end]
+
+
+def lattices_of(page: Page) -> list[Lattice]:
+    """Return the drawn tables of at least two columns and two rows, from the top."""
+    level = [rule for rule in page.rules if rule.width >= rule.height and rule.width > MIN_CELL_POINTS]
+    upright = [rule for rule in page.rules if rule.height > rule.width and rule.height > MIN_CELL_POINTS]
+    found: list[Lattice] = []
+    for levels, uprights in _connected(_joined(level, True), _joined(upright, False)):
+        if len(levels) + len(uprights) > MAX_LINES_A_TABLE * 4:
+            continue
+        lattice = _lattice(page, levels, uprights)
+        if lattice is not None:
+            found.append(lattice)
+    found.sort(key=lambda lattice: (lattice.box.y0, lattice.box.x0))
+    return [one for one in found if not any(two is not one and _inside(one.box, two.box) for two in found)]
+
+
+def _inside(one: Box, two: Box) -> bool:
+    return two.holds(one.x0, one.y0, SNAP_POINTS) and two.holds(one.x1, one.y1, SNAP_POINTS)
+
+
+def _joined(rules: Sequence[Box], level: bool) -> list[Box]:
+    """Join rules that lie on one line and touch: tables are often drawn cell by cell."""
+
+    def across(rule: Box) -> float:
+        return rule.middle_y if level else rule.middle_x
+
+    def along(rule: Box) -> tuple[float, float]:
+        return (rule.x0, rule.x1) if level else (rule.y0, rule.y1)
+
+    clusters: list[list[Box]] = []
+    for rule in sorted(rules, key=across):
+        if clusters and across(rule) - across(clusters[-1][0]) <= SNAP_POINTS:
+            clusters[-1].append(rule)
+        else:
+            clusters.append([rule])
+    joined: list[Box] = []
+    for cluster in clusters:
+        run: list[Box] = []
+        end = 0.0
+        for rule in sorted(cluster, key=along):
+            if run and along(rule)[0] > end + SNAP_POINTS:
+                joined.append(around(run))
+                run = []
+            end = max(end, along(rule)[1]) if run else along(rule)[1]
+            run.append(rule)
+        if run:
+            joined.append(around(run))
+    return joined
+
+
+def _connected(levels: Sequence[Box], uprights: Sequence[Box]) -> Iterator[tuple[list[Box], list[Box]]]:
+    """Yield groups of rules that cross or touch each other."""
+    rules = [*levels, *uprights]
+    group = list(range(len(rules)))
+
+    def top(number: int) -> int:
+        while group[number] != number:
+            group[number] = group[group[number]]
+            number = group[number]
+        return number
+
+    for one, level in enumerate(levels):
+        for two, upright in enumerate(uprights, len(levels)):
+            if _touch(level, upright):
+                group[top(one)] = top(two)
+    members: dict[int, list[int]] = {}
+    for number in range(len(rules)):
+        members.setdefault(top(number), []).append(number)
+    for numbers in members.values():
+        inside = [rules[n] for n in numbers if n < len(levels)], [rules[n] for n in numbers if n >= len(levels)]
+        if len(inside[0]) >= 2 and len(inside[1]) >= 2:
+            yield inside
+
+
+def _touch(level: Box, upright: Box) -> bool:
+    return (
+        level.x0 - SNAP_POINTS <= upright.middle_x <= level.x1 + SNAP_POINTS
+        and upright.y0 - SNAP_POINTS <= level.middle_y <= upright.y1 + SNAP_POINTS
+    )
+
+
+def _lattice(page: Page, levels: Sequence[Box], uprights: Sequence[Box]) -> Lattice | None:
+    xs = _positions([rule.middle_x for rule in uprights])
+    ys = _positions([rule.middle_y for rule in levels])
+    if len(xs) < 3 or len(ys) < 3 or len(xs) * len(ys) > 8000:
+        return None
+    box = Box(xs[0], ys[0], xs[-1], ys[-1])
+    places = frozenset(
+        place for place, line in enumerate(page.lines) if box.holds(line.box.middle_x, line.box.middle_y)
+    )
+    cells = _filled(_cells(xs, ys, levels, uprights), [page.lines[place] for place in sorted(places)])
+    kept_rows = sorted({cell.row for cell in cells if cell.words})
+    kept_columns = sorted({cell.column for cell in cells if cell.words})
+    if len(kept_rows) < 2 or len(kept_columns) < 2:
+        return None
+    rows = {row: number for number, row in enumerate(kept_rows)}
+    columns = {column: number for number, column in enumerate(kept_columns)}
+    squeezed = [
+        Cell(
+            rows[cell.row],
+            columns[cell.column],
+            sum(row < cell.row_end for row in kept_rows),
+            sum(column < cell.column_end for column in kept_columns),
+            cell.box,
+            cell.words,
+            cell.lines,
+        )
+        for cell in cells
+        if cell.words
+    ]
+    return Lattice(box, len(kept_rows), len(kept_columns), tuple(squeezed), places)
+
+
+def _positions(values: Sequence[float]) -> list[float]:
+    positions: list[float] = []
+    for value in sorted(values):
+        if not positions or value - positions[-1] > MIN_CELL_POINTS:
+            positions.append(value)
+    return positions
+
+
+def _cells(xs: Sequence[float], ys: Sequence[float], levels: Sequence[Box], uprights: Sequence[Box]) -> list[Cell]:
+    """Return the grid's cells; places without a rule between them are one cell."""
+    rows, columns = len(ys) - 1, len(xs) - 1
+
+    def wall(column: int, row: int) -> bool:
+        y = (ys[row] + ys[row + 1]) / 2
+        return any(abs(rule.middle_x - xs[column]) <= MIN_CELL_POINTS and rule.y0 <= y <= rule.y1 for rule in uprights)
+
+    def floor(row: int, column: int) -> bool:
+        x = (xs[column] + xs[column + 1]) / 2
+        return any(abs(rule.middle_y - ys[row]) <= MIN_CELL_POINTS and rule.x0 <= x <= rule.x1 for rule in levels)
+
+    taken: set[tuple[int, int]] = set()
+    cells: list[Cell] = []
+    for row in range(rows):
+        for column in range(columns):
+            if (row, column) in taken:
+                continue
+            column_end = column + 1
+            while column_end < columns and not wall(column_end, row) and (row, column_end) not in taken:
+                column_end += 1
+            row_end = row + 1
+            while row_end < rows and not any(floor(row_end, place) for place in range(column, column_end)):
+                row_end += 1
+            taken.update((r, c) for r in range(row, row_end) for c in range(column, column_end))
+            cells.append(Cell(row, column, row_end, column_end, Box(xs[column], ys[row], xs[column_end], ys[row_end])))
+    return cells
+
+
+def _filled(cells: Sequence[Cell], lines: Sequence[Line]) -> list[Cell]:
+    words: dict[int, list[Word]] = {}
+    parts: dict[int, list[Line]] = {}
+    for line in lines:
+        by_cell: dict[int, list[Word]] = {}
+        for word in line.words:
+            number = _cell_of(cells, word.box)
+            if number is not None:
+                by_cell.setdefault(number, []).append(word)
+        for number, inside in by_cell.items():
+            words.setdefault(number, []).extend(inside)
+            box = around([word.box for word in inside])
+            parts.setdefault(number, []).append(Line(tuple(inside), box, line.style, line.row, line.page))
+    return [
+        Cell(
+            cell.row, cell.column, cell.row_end, cell.column_end, cell.box,
+            tuple(words.get(number, ())), tuple(parts.get(number, ())),
+        )
+        for number, cell in enumerate(cells)
+    ]  # fmt: skip
+
+
+def _cell_of(cells: Sequence[Cell], box: Box) -> int | None:
+    # The start of a word decides: a long one may run over the edge.
+    x, y = min(box.x0 + 2, box.middle_x), box.middle_y
+    for number, cell in enumerate(cells):
+        if cell.box.holds(x, y):
+            return number
+    for number, cell in enumerate(cells):
+        if cell.box.holds(x, y, SNAP_POINTS):
+            return number
+    return None

@@ -1,0 +1,289 @@
+"""The only module that speaks with pdfium: a file's pages as plain values.
+
+pdfium is not safe in threads: everything here happens under one lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
+
+from retrieval.documents.pdf.lines import lines_of
+from retrieval.documents.pdf.ordering import in_reading_order
+from retrieval.documents.pdf.outline import Entry
+from retrieval.documents.pdf.page import Box, Char, Page, Style
+from retrieval.documents.pdf.signs import or_equal
+from retrieval.errors import DocumentError
+
+_LOCK = threading.RLock()
+# A path of more parts than this is a drawing.
+MAX_PATH_PARTS = 400
+MAX_PAGE_OBJECTS = 20_000
+MAX_PAGE_CHARS = 200_000
+MAX_PAGES = 5_000
+RULE_MAX_POINTS = 3.0
+BOLD_WEIGHT = 600
+_BOLD_NAMES = ("bold", "black", "heavy", "demi")
+_ITALIC_NAMES = ("italic", "oblique")
+# Symbol fonts have their signs in a private range of Unicode.
+_SYMBOL_FONT = {
+    0xF0A3: "≤", 0xF0B3: "≥", 0xF0B1: "±", 0xF06D: "μ", 0xF0B0: "°", 0xF0B4: "×", 0xF0AE: "→", 0xF0AC: "←",
+    0xF0AD: "↑", 0xF0AF: "↓", 0xF0B9: "≠", 0xF0BB: "≈", 0xF061: "α", 0xF062: "β", 0xF067: "γ", 0xF044: "Δ",
+    0xF03C: "<", 0xF03E: ">", 0xF03D: "=", 0xF02B: "+", 0xF02D: "−", 0xF025: "%", 0xF0B7: "•",
+}  # fmt: skip
+_DINGBATS = {
+    0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "➢", 0xF076: "❖", 0xF0FC: "✓", 0xF0FE: "☑", 0xF0A8: "☐", 0xF06F: "□",
+    0xF0E0: "→", 0xF0E8: "→", 0xF0F0: "→", 0xF0DF: "←", 0xF0E1: "↑", 0xF0E2: "↓", 0xF0A6: "▫", 0xF071: "❑",
+    0xF06E: "■", 0xF06C: "●", 0xF0FB: "✗",
+}  # fmt: skip
+
+
+@contextmanager
+def opened(data: bytes, name: str) -> Iterator[pdfium.PdfDocument]:
+    """Open a PDF for this thread alone.
+
+    Raises:
+        DocumentError: it is damaged, truncated, or needs a password to be read.
+    """
+    with _LOCK:
+        try:
+            document = pdfium.PdfDocument(data)
+        except pdfium.PdfiumError as error:
+            raise DocumentError(name, _reason(error, data)) from None
+        try:
+            if len(document) == 0:
+                raise DocumentError(name, "is a PDF without pages; put a whole copy in its place")
+            if len(document) > MAX_PAGES:
+                raise DocumentError(name, f"has more than {MAX_PAGES} pages; split it")
+            yield document
+        finally:
+            document.close()
+
+
+def properties_of(document: pdfium.PdfDocument) -> dict[str, str]:
+    """Return the title in the document's properties, where it is one."""
+    title = " ".join((document.get_metadata_value("Title") or "").replace("\x00", "").split())
+    return {"title": title} if title else {}
+
+
+def outline_of(document: pdfium.PdfDocument) -> tuple[Entry, ...]:
+    """Return the bookmarks; an entry without a destination has page None."""
+    entries: list[Entry] = []
+    try:
+        for mark in document.get_toc(max_depth=15):
+            destination = mark.get_dest()
+            index = destination.get_index() if destination is not None else None
+            title = " ".join((mark.get_title() or "").replace("\x00", "").split())
+            entries.append(Entry(mark.level + 1, title, None if index is None else index + 1))
+            if len(entries) > MAX_PAGES:
+                break
+    except (pdfium.PdfiumError, RecursionError, ValueError):
+        return ()
+    return tuple(entries)
+
+
+def pages_of(document: pdfium.PdfDocument, name: str) -> Iterator[Page]:
+    """Read the pages one by one; a page that can't be read is an empty one with a warning."""
+    for index in range(len(document)):
+        try:
+            page = document[index]
+        except pdfium.PdfiumError:
+            yield Page(
+                index + 1, 0.0, 0.0, "", "", warnings=("is damaged and was not read; put a whole copy in its place",)
+            )
+            continue
+        try:
+            yield _page(document, page, index)
+        finally:
+            page.close()
+
+
+def _reason(error: Exception, data: bytes) -> str:
+    text = str(error).lower()
+    if "password" in text:
+        return "is protected by a password; save a copy without it"
+    if b"%%EOF" not in data[-2048:]:
+        return "is a damaged or truncated PDF; put a whole copy in its place"
+    return "is a damaged PDF; open it in a PDF program and save it again"
+
+
+def _page(document: pdfium.PdfDocument, page: pdfium.PdfPage, index: int) -> Page:
+    turn = _Turn(page)
+    label = (document.get_page_label(index) or "").strip()
+    textpage = page.get_textpage()
+    try:
+        chars = _chars(textpage.raw, turn)
+        rules, drawn = _drawings(page, turn)
+        chars = or_equal(chars, rules)
+        fonts = _Fonts(textpage.raw)
+        lines = in_reading_order(tuple(lines_of(chars, index + 1, fonts.style)))
+    finally:
+        textpage.close()
+    raw = "".join(char.text for char in chars)
+    return Page(index + 1, turn.width, turn.height, label, raw, tuple(lines), tuple(rules), drawn)
+
+
+class _Turn:
+    """Turns pdfium's coordinates (origin bottom left, page as stored) into those of the page as it is read."""
+
+    def __init__(self, page: pdfium.PdfPage) -> None:
+        self.quarter = (page.get_rotation() // 90) % 4
+        left, bottom, right, top = page.get_bbox()
+        self.left, self.bottom, self.right, self.top = left, bottom, right, top
+        across, up = right - left, top - bottom
+        self.width, self.height = (up, across) if self.quarter % 2 else (across, up)
+
+    def box(self, left: float, bottom: float, right: float, top: float) -> Box:
+        if self.quarter == 0:
+            return Box(left - self.left, self.top - top, right - self.left, self.top - bottom)
+        if self.quarter == 1:
+            return Box(bottom - self.bottom, left - self.left, top - self.bottom, right - self.left)
+        if self.quarter == 2:
+            return Box(self.right - right, bottom - self.bottom, self.right - left, top - self.bottom)
+        return Box(self.top - top, self.right - right, self.top - bottom, self.right - left)
+
+
+def _chars(textpage: Any, turn: _Turn) -> list[Char]:
+    rectangle = pdfium_c.FS_RECTF()
+    reference = ctypes.byref(rectangle)
+    unicode_of, box_of = pdfium_c.FPDFText_GetUnicode, pdfium_c.FPDFText_GetLooseCharBox
+    turned = turn.box
+    chars: list[Char] = []
+    nowhere = Box(0.0, 0.0, 0.0, 0.0)
+    for index in range(min(pdfium_c.FPDFText_CountChars(textpage), MAX_PAGE_CHARS)):
+        code = unicode_of(textpage, index)
+        if code <= 32:
+            # Breaks and blanks part words; where they stand does not matter.
+            chars.append(Char(chr(code), nowhere, index))
+            continue
+        box_of(textpage, index, reference)
+        if 0xF000 <= code <= 0xF0FF:
+            code = ord(_private(textpage, index, code))
+        text = chr(code) if code < 0x110000 else "\ufffd"
+        chars.append(Char(text, turned(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top), index))
+    return chars
+
+
+def _private(textpage: Any, index: int, code: int) -> str:
+    name, _ = _font(textpage, index)
+    table = _SYMBOL_FONT if "symbol" in name else _DINGBATS
+    return table.get(code, chr(code))
+
+
+def _font(textpage: Any, index: int) -> tuple[str, int]:
+    """Return the lower-case name and the flags of a character's font."""
+    flags = ctypes.c_int()
+    buffer = ctypes.create_string_buffer(128)
+    size = pdfium_c.FPDFText_GetFontInfo(textpage, index, buffer, 128, ctypes.byref(flags))
+    return (buffer.value.decode("utf-8", "ignore").lower() if 0 < size <= 128 else ""), flags.value
+
+
+class _Fonts:
+    """Tells the style of a line by its first and last letter."""
+
+    def __init__(self, textpage: Any) -> None:
+        self._textpage = textpage
+
+    def style(self, first: Char, last: Char, size: float) -> Style:
+        bold, italic = self._face(first.index)
+        if bold and last.index != first.index:
+            bold = self._face(last.index)[0]
+        return Style(round(size * 2) / 2, bold, italic)
+
+    def _face(self, index: int) -> tuple[bool, bool]:
+        name, flags = _font(self._textpage, index)
+        heavy = pdfium_c.FPDFText_GetFontWeight(self._textpage, index) >= BOLD_WEIGHT
+        bold = heavy or bool(flags & 0x40000) or any(word in name for word in _BOLD_NAMES)
+        return bold, bool(flags & 0x40) or any(word in name for word in _ITALIC_NAMES)
+
+
+def _drawings(page: pdfium.PdfPage, turn: _Turn) -> tuple[list[Box], int]:
+    """Return the level and upright lines of a page, and how many pictures and paths it has."""
+    rules: list[Box] = []
+    drawn = 0
+    identity = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+    waiting = [(pdfium_c.FPDFPage_GetObject(page.raw, n), identity) for n in range(_count(page))]
+    waiting.reverse()
+    while waiting and drawn < MAX_PAGE_OBJECTS:
+        item, matrix = waiting.pop()
+        kind = pdfium_c.FPDFPageObj_GetType(item)
+        if kind == pdfium_c.FPDF_PAGEOBJ_IMAGE or kind == pdfium_c.FPDF_PAGEOBJ_SHADING:
+            drawn += 1
+        elif kind == pdfium_c.FPDF_PAGEOBJ_PATH:
+            drawn += 1
+            rules.extend(turn.box(*box) for box in _path_rules(item, matrix))
+        elif kind == pdfium_c.FPDF_PAGEOBJ_FORM:
+            inner = _times(_matrix(item), matrix)
+            count = pdfium_c.FPDFFormObj_CountObjects(item)
+            parts = [pdfium_c.FPDFFormObj_GetObject(item, n) for n in range(min(count, MAX_PAGE_OBJECTS))]
+            waiting.extend((part, inner) for part in reversed(parts) if part)
+    return rules, drawn
+
+
+def _count(page: pdfium.PdfPage) -> int:
+    return min(int(pdfium_c.FPDFPage_CountObjects(page.raw)), MAX_PAGE_OBJECTS)
+
+
+Matrix = tuple[float, float, float, float, float, float]
+Corners = tuple[float, float, float, float]
+
+
+def _matrix(item: Any) -> Matrix:
+    matrix = pdfium_c.FS_MATRIX()
+    pdfium_c.FPDFPageObj_GetMatrix(item, ctypes.byref(matrix))
+    return matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
+
+
+def _times(inner: Matrix, outer: Matrix) -> Matrix:
+    a, b, c, d, e, f = inner
+    g, h, i, j, k, m = outer
+    return a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m
+
+
+def _path_rules(item: Any, outer: Matrix) -> Iterator[Corners]:
+    """Yield the level and upright lines of a path as (left, bottom, right, top)."""
+    parts = pdfium_c.FPDFPath_CountSegments(item)
+    if parts < 2 or parts > MAX_PATH_PARTS:
+        return
+    a, b, c, d, e, f = _times(_matrix(item), outer)
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    pdfium_c.FPDFPath_GetDrawMode(item, ctypes.byref(fill), ctypes.byref(stroke))
+    x, y = ctypes.c_float(), ctypes.c_float()
+    points: list[tuple[float, float]] = []
+    kinds: list[int] = []
+    for part in range(parts):
+        segment = pdfium_c.FPDFPath_GetPathSegment(item, part)
+        pdfium_c.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y))
+        points.append((a * x.value + c * y.value + e, b * x.value + d * y.value + f))
+        kinds.append(pdfium_c.FPDFPathSegment_GetType(segment))
+        if kinds[-1] == pdfium_c.FPDF_SEGMENT_BEZIERTO:
+            return
+    left, right = min(px for px, _ in points), max(px for px, _ in points)
+    bottom, top = min(py for _, py in points), max(py for _, py in points)
+    if right - left <= RULE_MAX_POINTS or top - bottom <= RULE_MAX_POINTS:
+        if fill.value or stroke.value:
+            yield left, bottom, right, top
+        return
+    if not stroke.value:
+        return
+    start = points[0]
+    for number, (point, kind) in enumerate(zip(points, kinds, strict=True)):
+        if kind == pdfium_c.FPDF_SEGMENT_MOVETO:
+            start = point
+            continue
+        yield from _level_or_upright(points[number - 1], point)
+        closes = number + 1 == len(points) or kinds[number + 1] == pdfium_c.FPDF_SEGMENT_MOVETO
+        if closes and point != start:
+            yield from _level_or_upright(point, start)
+
+
+def _level_or_upright(one: tuple[float, float], two: tuple[float, float]) -> Iterator[Corners]:
+    (x0, y0), (x1, y1) = one, two
+    if abs(x0 - x1) <= 1 or abs(y0 - y1) <= 1:
+        yield min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)

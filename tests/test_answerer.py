@@ -135,6 +135,13 @@ def test_only_kept_sources_reach_the_model():
     assert [source.tag for source in writer.assignments[0].sources] == ["S1"]
 
 
+def test_no_more_sources_reach_the_model_than_are_set():
+    writer = FakeWriter([GOOD])
+    many = [a_source(f"S{n}", HYPO) for n in range(1, 8)]
+    ask(answerer(FakeLibrary(otherwise=found("", *many)), writer))
+    assert len(writer.assignments[0].sources) == Settings().search.max_sources
+
+
 def test_a_draft_that_fails_the_check_goes_back_once_with_the_problems_named():
     writer = FakeWriter([WRONG, GOOD])
     result = ask(answerer(writer=writer))
@@ -274,6 +281,11 @@ def test_a_guideline_past_its_review_is_answered_from_and_said_so():
     result = ask(answerer(FakeLibrary(otherwise=found("", old))))
     assert any("review date" in note and "2025-12-31" in note for note in result.notes)
     assert ask(answerer(FakeLibrary(otherwise=found("", old)), today=date(2025, 12, 31))).notes == ()
+
+
+def test_what_the_search_notes_about_a_source_is_told_with_the_answer():
+    noted = replace(a_source("S1"), notes=("“Diabetes protocol” cannot be read now; its last good text answers.",))
+    assert ask(answerer(FakeLibrary(otherwise=found("", noted)))).notes == noted.notes
 
 
 def test_text_read_from_a_picture_is_marked():

@@ -119,6 +119,7 @@ class Answerer:
     ) -> None:
         self._library = library
         self._settings = settings.answer
+        self._max_sources = settings.search.max_sources
         self._writer = writer
         self._screen = screen
         self._similarity = similarity
@@ -235,7 +236,7 @@ class Answerer:
         Raises:
             NotWritten: neither draft is carried by its sources, or there is none in time.
         """
-        assignment = Assignment(found.reading.read_as, found.kept)
+        assignment = Assignment(found.reading.read_as, found.kept[: self._max_sources])
         draft = await self._draft(exchange, assignment)
         report = self._checked(exchange, draft, found)
         if not report.supported and not says_not_covered(draft.text):

@@ -38,6 +38,7 @@ def notes_on(
             notes.append(f"“{known.title}” is a draft.")
         if known.status == "retired":
             notes.append(f"“{known.title}” is retired.")
+        notes.extend(source.notes)
     shown = {one.tag: one.text for one in quotes}
     for source in sources:
         if any(block.ocr and block.text in shown.get(source.tag, "") for block in source.passage.blocks):

@@ -5,31 +5,36 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
-from retrieval.generations import read_record, write_whole
 from retrieval.guideline import Problem
 from retrieval.plan import Failure, File
+from retrieval.whole_files import read_record, write_whole
 
 FILE = "failures.json"
 
 
-def load_failures(data: Path) -> dict[str, Failure]:
+def load_failures(path: Path) -> dict[str, Failure]:
     """Read the failures by guideline name; {} where none is known."""
     try:
-        return {name: Failure(**record) for name, record in read_record(data / FILE).items()}
+        return {name: Failure(**record) for name, record in read_record(path).items()}
     except TypeError:
         return {}  # of another version: every file is tried at once
 
 
-def save_failures(data: Path, failures: Mapping[str, Failure]) -> None:
-    """Write the failures in one step."""
-    records = {name: asdict(failure) for name, failure in sorted(failures.items())}
-    text = json.dumps(records, ensure_ascii=False, indent=1)
-    path = data / FILE
-    if not records and not path.exists():
+def save_failures(path: Path, failures: Mapping[str, Failure]) -> None:
+    """Write the failures in one step, if there are any or were some."""
+    if failures == load_failures(path):
         return
-    write_whole(path, text)
+    records = {name: asdict(failure) for name, failure in sorted(failures.items())}
+    write_whole(path, json.dumps(records, ensure_ascii=False, indent=1))
+
+
+def last_good_note(title: str, failure: Failure) -> str:
+    """Say to a reader that a source is not from the file as it is now (pure)."""
+    since = datetime.fromtimestamp(failure.since_s, UTC).date().isoformat()
+    return f"The file of “{title}” cannot be read since {since}: this is its last good text."
 
 
 def failed_again(file: File, problem: Problem, earlier: Failure | None, now_s: float) -> Failure:

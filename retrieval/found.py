@@ -40,6 +40,7 @@ class Source:
         kept: the gate let it through; a source that is not kept never reaches the model.
         reason: why it was rejected, or what it carries, in one sentence.
         best_block: index into `passage.blocks` of the block that matched best.
+        notes: what a reader must be told of it: that it is the last good text of a file which cannot be read now.
     """
 
     tag: str
@@ -48,6 +49,7 @@ class Source:
     kept: bool
     reason: str = ""
     best_block: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -22,10 +21,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from retrieval.errors import IndexBusy, IndexMismatch, IndexMissing, ServiceAway, WrongUse
 from retrieval.store import Generation, Manifest, read_manifest
+from retrieval.whole_files import read_record, write_whole
 
 NOT_INDEXED = "Nothing has been indexed yet; run `guideline-bot index --folder DIR` first."
 _GOING = ".going-"
@@ -232,27 +231,3 @@ class Generations:
         """Return when the last index run ended well; None when there was none."""
         ended = read_record(self.data / "last_run.json").get("ended")
         return datetime.fromisoformat(ended) if isinstance(ended, str) else None
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Replace a file in one step: after a crash it holds the old text or the new, never a part."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """Read a JSON object that `write_whole` wrote; {} when there is none or it is damaged."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return record if isinstance(record, dict) else {}

@@ -21,6 +21,7 @@ from retrieval.documents import folder_problems
 from retrieval.embedding import Embedder
 from retrieval.embedding_cache import EmbeddingCache
 from retrieval.errors import RemovalsUnconfirmed, ServiceAway, SettingError, WrongUse
+from retrieval.failures import FILE as FAILURES
 from retrieval.failures import save_failures
 from retrieval.generations import Generations
 from retrieval.guideline import Problem
@@ -30,6 +31,7 @@ from retrieval.scanning import Folder
 from retrieval.spool import Spool
 from retrieval.store import Generation
 from retrieval.summary import Summary, summarise, warnings_of
+from retrieval.withdrawn import refresh_withdrawn
 
 __all__ = ["Folder", "IndexOptions", "Plan", "Progress", "Summary", "build", "plan_of"]
 
@@ -133,8 +135,11 @@ class _Run:
             if needed and not held:
                 self._build(look, catalogue, spool)
         last_run = generations.last_run()
-        save_failures(generations.data, reader.failures)
+        save_failures(generations.data / FAILURES, reader.failures)
         generations.prune(options.keep_generations)
+        refresh_withdrawn(
+            self._folders, generations.data, today=self._now.date(), max_lost_share=options.max_lost_share
+        )
         generations.note_run(self._now)
         current = generations.current() or ""
         manifest = generations.manifest(current)

@@ -19,8 +19,9 @@ from retrieval.access import OPERATOR, Viewer
 from retrieval.embedding import Embedder, Matrix, Vector
 from retrieval.entries import GuidelineEntry, entries_of
 from retrieval.errors import IndexMismatch, ProductError
-from retrieval.failures import load_failures
-from retrieval.found import Filters, Found, Verdict
+from retrieval.failures import FILE as FAILURES
+from retrieval.failures import last_good_note, load_failures
+from retrieval.found import Filters, Found, Source, Verdict
 from retrieval.gate import GateOptions, judge
 from retrieval.generations import Generations
 from retrieval.glossary import Glossary
@@ -28,7 +29,9 @@ from retrieval.guideline import Passage
 from retrieval.reranking import Candidate, RankOptions, rerank
 from retrieval.vectors import cosines
 from retrieval.view import OpenGeneration, View
-from retrieval.withdrawn import WithdrawnList
+from retrieval.whole_files import Watched
+from retrieval.withdrawn import FILE as WITHDRAWN
+from retrieval.withdrawn import load_withdrawn
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +80,8 @@ class Library:
         self._options = options
         self._opened = opened
         self._today = today
-        self._withdrawn = WithdrawnList(generations.data)
+        self._withdrawn = Watched(generations.data / WITHDRAWN, load_withdrawn)
+        self._failures = Watched(generations.data / FAILURES, load_failures)
         self._swapping = threading.Lock()
         self._refused = ""
         self._embed = lru_cache(maxsize=1024)(embedder.encode_question)
@@ -178,7 +182,7 @@ class Library:
             return list(
                 entries_of(
                     opened.catalogue,
-                    load_failures(self._generations.data),
+                    self._failures.current(),
                     self._withdrawn.current(),
                     viewer,
                     self._today(),
@@ -234,7 +238,16 @@ class Library:
         if not sources:
             verdict = self._nothing(verdict, view, filters)
         times.mark("gate")
-        return Found(reading, sources[:limit], verdict, opened.name, times.spent_ms)
+        return Found(reading, self._noted(sources[:limit]), verdict, opened.name, times.spent_ms)
+
+    def _noted(self, sources: Sequence[Source]) -> tuple[Source, ...]:
+        failures = self._failures.current()
+        return tuple(
+            replace(source, notes=(last_good_note(source.passage.title, failures[source.passage.guideline]),))
+            if source.passage.guideline in failures
+            else source
+            for source in sources
+        )
 
     def _nothing(self, verdict: Verdict, view: View, filters: Filters) -> Verdict:
         """Say why nothing was found at all."""

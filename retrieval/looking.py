@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from retrieval.catalogue import Catalogue, load
+from retrieval.failures import FILE as FAILURES
 from retrieval.failures import load_failures
 from retrieval.generations import Generations
 from retrieval.plan import Failure, File, Plan, compare
@@ -79,7 +80,7 @@ def look_at(
         if done % 100 == 0 or done == total:
             progress("scan", done, total)
     files |= _below_closed(files.values(), [one.name for one in known if one.name not in files])
-    failures = load_failures(generations.data)
+    failures = load_failures(generations.data / FAILURES)
     plan = compare(
         tuple(files.values()),
         known,

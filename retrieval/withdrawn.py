@@ -12,7 +12,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -24,11 +23,13 @@ from retrieval.catalogue import Indexed, load
 from retrieval.documents import read_status
 from retrieval.documents.metadata import FOLDER_LIST
 from retrieval.errors import DocumentError, SettingError
-from retrieval.generations import Generations, read_record, write_whole
+from retrieval.generations import Generations
 from retrieval.guideline import Metadata, Status
 from retrieval.scanning import Entry, Folder, scan, sha256_of
 from retrieval.versions import standing_of, standings
+from retrieval.whole_files import read_record, write_whole
 
+FILE = "withdrawn.json"
 _GONE = "Its file is no longer there."
 _UNREADABLE = "What is said of it cannot be read"
 _STRICTEST: tuple[Status, ...] = ("retired", "draft", "current")
@@ -48,25 +49,11 @@ class Withdrawn:
     audiences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-class WithdrawnList:
-    """Reads the list, again whenever its file has changed."""
-
-    def __init__(self, data: Path) -> None:
-        self._path = data / "withdrawn.json"
-        self._read: tuple[object, Withdrawn] = (None, Withdrawn())
-
-    def current(self) -> Withdrawn:
-        """Return the list as it is now; costs one look at the file while it is unchanged."""
-        try:
-            status = os.stat(self._path)  # noqa: PTH116
-        except OSError:
-            return Withdrawn()
-        seen = (status.st_mtime_ns, status.st_size, status.st_ino)
-        known, withdrawn = self._read
-        if seen != known:
-            withdrawn = _load(self._path)
-            self._read = (seen, withdrawn)
-        return withdrawn
+def load_withdrawn(path: Path) -> Withdrawn:
+    """Read the list; an empty one where there is none."""
+    record = read_record(path)
+    reasons, audiences = record.get("reasons", {}), record.get("audiences", {})
+    return Withdrawn(dict(reasons), {name: tuple(labels) for name, labels in audiences.items()})
 
 
 def refresh_withdrawn(
@@ -89,7 +76,7 @@ def refresh_withdrawn(
         fcntl.flock(lock, fcntl.LOCK_EX)
         look = _Look(folders, data)
         withdrawn = look.withdrawn(day, max_lost_share)
-        _save(data / "withdrawn.json", withdrawn)
+        _save(data / FILE, withdrawn)
         look.save()
         return look.fingerprint()
 
@@ -134,7 +121,7 @@ class _Look:
         newest = catalogues[0] if catalogues else {}
         current = self._generations.current()
         answering = _catalogue(self._generations.directory(current)) if current else {}
-        earlier = _load(self._generations.data / "withdrawn.json").reasons
+        earlier = load_withdrawn(self._generations.data / FILE).reasons
         gone = self._gone(indexed, answering, earlier, max_lost_share)
         moved = self._moved(gone, indexed)
         reasons = {name: _GONE for name in gone if name not in moved}
@@ -266,14 +253,8 @@ def _catalogue(directory: Path) -> Mapping[str, Indexed]:
         return {}
 
 
-def _load(path: Path) -> Withdrawn:
-    record = read_record(path)
-    reasons, audiences = record.get("reasons", {}), record.get("audiences", {})
-    return Withdrawn(dict(reasons), {name: tuple(labels) for name, labels in audiences.items()})
-
-
 def _save(path: Path, withdrawn: Withdrawn) -> None:
-    if _load(path) != withdrawn or not path.exists():
+    if load_withdrawn(path) != withdrawn or not path.exists():
         record = {"reasons": withdrawn.reasons, "audiences": withdrawn.audiences}
         write_whole(path, json.dumps(record, ensure_ascii=False, indent=1))
 

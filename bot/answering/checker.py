@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from bot.answering import vocabulary as v
 from bot.answering.clauses import Token, concepts, tokens_of
 from bot.answering.conditions import conditions_of
+from bot.answering.groups import groups_of
 from bot.answering.sentences import TAG, is_tags_only, split_sentences, tags_of, without_tags
 from bot.answering.statements import Statement, plain, statements_of
 from bot.answering.support import Piece, Problem, problems_with
@@ -82,7 +83,7 @@ _HEDGE = re.compile(
     r"(?:\w+\s+)?(?:guidelines?|guidance|sources?|protocol|documents?|passages?|text|sections?)(?:\s+provided)?\s*,?\s*",
     re.IGNORECASE,
 )
-_SPLITS = frozenset("; , and or but while whereas then ( ) : – - plus followed . & +".split())  # noqa: SIM905
+_SPLITS = frozenset("; , and or but while whereas then ( ) plus followed . & +".split())  # noqa: SIM905
 _MAX_RUNS = 24
 
 
@@ -205,6 +206,8 @@ class _Checking:
                     continue
                 piece = self._piece(tokens, chunks, start, end)
                 carrying, _ = self._carriers(piece, candidates)
+                if not carrying and piece.conditional:
+                    carrying, _ = self._carriers(self._piece(tokens, chunks, start, end, front_only=True), candidates)
                 if carrying:
                     for tag, statements in _by_tag(carrying).items():
                         used.setdefault(tag, []).extend(statements)
@@ -215,7 +218,8 @@ class _Checking:
                 break
         return problems, used
 
-    def _piece(self, tokens: tuple[Token, ...], chunks: list[tuple[int, int]], start: int, end: int) -> Piece:
+    def _piece(self, tokens: tuple[Token, ...], chunks: list[tuple[int, int]], start: int, end: int, front_only: bool = False
+    ) -> Piece:
         first, last = chunks[start][0], chunks[end - 1][1]
         before = tokens[:first]
         run = tokens[first:last]
@@ -226,15 +230,24 @@ class _Checking:
             if token.population:
                 populations = frozenset([token.concept])
         prefix: list[Token] = []
+        behind = False
+        label = next((i for i, t in enumerate(tokens[:10]) if t.word in (":", "–", "-")), 0)
+        if label and label < first:
+            prefix += tokens[: label + 1]
         for condition in conditions_of(tokens):
             tied_first, tied_last = condition.tied
             inside = first <= condition.start < last
             if not inside and tied_first < last and first < tied_last:
+                if tied_first < condition.start:
+                    # It stands behind: in 'fever, cough in severe cases and pain' it may limit its neighbour only.
+                    behind = True
+                    if front_only:
+                        continue
                 prefix += tokens[condition.start : condition.end]
         heads: frozenset[str] = frozenset()
         if any(t.quantity for t in run) and not any(t.concept and not t.population and not t.role for t in run):
             heads = frozenset(t.concept for t in before if t.concept and not t.population and not t.role)
-        return Piece((*prefix, *run), tokens, medicines, populations, heads)
+        return Piece((*prefix, *run), tokens, medicines, populations, heads, behind)
 
     def _carriers(self, piece: Piece, candidates: Sequence[_Cited]) -> tuple[list[_Cited], list[Problem]]:
         """Return the statements that carry the piece, and the problems with the one that comes nearest."""
@@ -274,13 +287,13 @@ class _Checking:
             if word == "no" and not negative:
                 return [("negation", "'no' before a sentence that affirms")]
             return []
-        agree = disagree = 0
-        for statement in statements:
-            for concept, signs in statement.signs.items():
-                if concept in asked:
-                    agree += asked[concept] in signs
-                    disagree += (not asked[concept]) in signs
-        if word == "yes" and disagree > agree:
+        disagree = sum(
+            (not asked[concept]) in signs and asked[concept] not in signs
+            for statement in statements
+            for concept, signs in statement.signs.items()
+            if concept in asked
+        )
+        if word == "yes" and disagree:
             return [("negation", "'yes', but the source says otherwise")]
         if word == "no" and not disagree and not negative:
             return [("negation", "'no', but the source does not say so")]
@@ -312,6 +325,9 @@ def _chunks(tokens: tuple[Token, ...]) -> list[tuple[int, int]]:
     """Cut at commas and joining words, never inside a condition."""
     conditions = conditions_of(tokens)
     inside = {i for c in conditions for i in range(c.start, c.end)}
+    for group in groups_of(tokens):
+        if any(q.dimension in ("dose", "age", "interval") for q in group.quantities):
+            inside |= set(range(*group.span))
     chunks: list[tuple[int, int]] = []
     start = 0
     for index, token in enumerate(tokens):

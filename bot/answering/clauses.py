@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from bot.answering import vocabulary as v
@@ -23,6 +23,7 @@ class Token:
         negated: an odd number of negations covers it.
         action: the action word that governs it in its clause; "" for none.
         medicine, population, role: what kind of content word it is.
+        vague: whether it is negated cannot be told.
     """
 
     concept: str
@@ -33,6 +34,7 @@ class Token:
     medicine: bool = False
     population: bool = False
     role: bool = False
+    vague: bool = False
 
     @property
     def carries(self) -> bool:
@@ -43,7 +45,7 @@ _SCAN = re.compile(rf"(?P<word>{WORD.pattern})|(?P<mark>[.,;:()\[\]|/–&+?!]|(?
 _MARK_WORDS = frozenset(
     "and or then but if unless when whenever because while whereas however until till instead once provided followed except".split()  # noqa: SIM905
 )
-_CLAUSE_ENDS = frozenset(
+CLAUSE_ENDS = frozenset(
     ". ; : ( ) | but if unless when whenever because while whereas however until till – - then once provided ? ! except".split()  # noqa: SIM905
 )
 _CONDITIONAL = frozenset("if unless when whenever until till once provided because while".split())  # noqa: SIM905
@@ -93,7 +95,7 @@ def _signed(tokens: list[Token]) -> tuple[Token, ...]:
     clause: list[Token] = []
     conditional = False
     for index, token in enumerate(tokens):
-        ends = token.word in _CLAUSE_ENDS and token.quantity is None
+        ends = token.word in CLAUSE_ENDS and token.quantity is None
         if not ends and token.word in (",", "and", "or", "&"):
             # The comma after a condition in front ends it; so does a verb that opens the next instruction.
             ends = (conditional and token.word == ",") or _opens_instruction(tokens, index + 1)
@@ -124,10 +126,17 @@ def _signed_clause(clause: list[Token]) -> list[Token]:
     base = negations % 2 == 1
     signed: list[Token] = []
     within = 0
+    vague = False
     for index, token in enumerate(clause):
         if token.word in v.LOCAL_NEGATORS:
-            within = 1 if token.word in ("non", "un") else 7
+            within = 7
+        elif index and clause[index - 1].word in ("non", "un"):
+            within = 1
         elif token.word in _LOCAL_ENDS:
+            # 'Avoidance of smoking, alcohol and exercise': how far it reaches cannot be told.
+            vague = vague or (within > 0 and token.word in (",", "and"))
+            within = 0
+        elif index > 1 and clause[index - 2].word in ("non", "un"):
             within = 0
         if not token.carries:
             signed.append(token)
@@ -137,10 +146,8 @@ def _signed_clause(clause: list[Token]) -> list[Token]:
         action = ""
         if acts:
             action = next((a for i, a in reversed(acts) if i <= index), acts[0][1])
-        if negated or action:
-            token = Token(
-                token.concept, token.word, token.quantity, negated, action, token.medicine, token.population, token.role
-            )
+        if negated or action or vague:
+            token = replace(token, negated=negated, action=action, vague=vague)
         signed.append(token)
     return signed
 

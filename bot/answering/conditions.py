@@ -54,7 +54,7 @@ def conditions_of(tokens: Sequence[Token]) -> tuple[Condition, ...]:
         span = tokens[index:end]
         concepts = frozenset(t.concept for t in span if t.concept)
         quantities = tuple(t.quantity for t in span if t.quantity)
-        if concepts or quantities:
+        if concepts or quantities or (kind == "if" and end > index + 1):
             after = found[-1].end if found else 0
             found.append(Condition(kind, index, end, concepts, quantities, _tied(tokens, index, end, after)))
         index = max(end, index + 1)
@@ -65,6 +65,8 @@ def _kind(tokens: Sequence[Token], index: int) -> Kind | None:
     word = tokens[index].word
     if tokens[index].quantity:
         return None
+    if tokens[index].concept == "asneeded":
+        return "if"
     if word in _IF:
         if word == "once" and not (index + 1 < len(tokens) and not tokens[index + 1].quantity):
             return None
@@ -84,7 +86,7 @@ def _kind(tokens: Sequence[Token], index: int) -> Kind | None:
 
 def _end(tokens: Sequence[Token], start: int) -> int:
     position = start + 1
-    while position < len(tokens):
+    while position < len(tokens) and tokens[start].concept != "asneeded":
         token = tokens[position]
         if token.word in _ENDS:
             break
@@ -120,4 +122,6 @@ def _tied(tokens: Sequence[Token], start: int, end: int, after: int) -> tuple[in
     first = start - 1 if previous == "(" else start
     while first > after and tokens[first - 1].word not in (".", ";", "|", "("):
         first -= 1
+    if not any(t.carries for t in tokens[first:start]):
+        first = after
     return first, start

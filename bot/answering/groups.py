@@ -24,12 +24,14 @@ class Group:
         medicines, populations: of the group, or taken over from the groups beside it.
         own_populations: said in the group itself.
         roles: loading, maintenance, initial, starting; never taken over.
+        span: first and last token that belong to it by what they are (a quantity, medicine, population), end exclusive.
     """
 
     quantities: tuple[Quantity, ...]
     medicines: frozenset[str]
     populations: frozenset[str]
     roles: frozenset[str]
+    span: tuple[int, int] = (0, 0)
 
 
 @dataclass(slots=True)
@@ -38,25 +40,28 @@ class _Draft:
     medicines: set[str]
     populations: set[str]
     roles: set[str]
+    span: tuple[int, int]
 
     def dimensions(self) -> set[str]:
         return {q.dimension for q in self.quantities}
 
 
-def _draft(tokens: Sequence[Token]) -> _Draft:
+def _draft(tokens: Sequence[Token], start: int) -> _Draft:
+    marked = [start + i for i, t in enumerate(tokens) if t.quantity or t.medicine or t.population or t.role]
     return _Draft(
         [t.quantity for t in tokens if t.quantity],
         {t.concept for t in tokens if t.medicine},
         {t.concept for t in tokens if t.population},
         {t.concept for t in tokens if t.role},
+        (marked[0], marked[-1] + 1) if marked else (0, 0),
     )
 
 
 def groups_of(tokens: Sequence[Token]) -> tuple[Group, ...]:
     """Return the groups of quantities in order; one group without quantities where there are none."""
     drafts: list[_Draft] = []
-    for strong, chunk in _chunks(tokens):
-        new = _draft(chunk)
+    for strong, start, chunk in _chunks(tokens):
+        new = _draft(chunk, start)
         if not drafts or (strong and drafts[-1].quantities and new.quantities) or _conflict(drafts[-1], new):
             drafts.append(new)
             continue
@@ -65,6 +70,8 @@ def groups_of(tokens: Sequence[Token]) -> tuple[Group, ...]:
         last.medicines |= new.medicines
         last.populations |= new.populations
         last.roles |= new.roles
+        if new.span[1]:
+            last.span = (last.span[0] if last.span[1] else new.span[0], new.span[1])
     return _inherited(drafts)
 
 
@@ -80,25 +87,26 @@ def _conflict(last: _Draft, new: _Draft) -> bool:
     )
 
 
-def _chunks(tokens: Sequence[Token]) -> list[tuple[bool, list[Token]]]:
+def _chunks(tokens: Sequence[Token]) -> list[tuple[bool, int, list[Token]]]:
     """Cut at separators, and before a quantity whose kind the chunk already holds."""
-    chunks: list[tuple[bool, list[Token]]] = []
+    chunks: list[tuple[bool, int, list[Token]]] = []
     current: list[Token] = []
-    strong = False
-    for token in tokens:
+    strong, start = False, 0
+    for index, token in enumerate(tokens):
         if token.word in _SEPARATORS and token.quantity is None:
             if current:
-                chunks.append((strong, current))
-                current = []
-                strong = False
+                chunks.append((strong, start, current))
+                current, strong = [], False
             strong = strong or token.word in _STRONG
             continue
         if token.quantity and any(t.quantity and t.quantity.dimension == token.quantity.dimension for t in current):
-            chunks.append((strong, current))
+            chunks.append((strong, start, current))
             current, strong = [], False
+        if not current:
+            start = index
         current.append(token)
     if current:
-        chunks.append((strong, current))
+        chunks.append((strong, start, current))
     return chunks
 
 
@@ -111,6 +119,6 @@ def _inherited(drafts: list[_Draft]) -> tuple[Group, ...]:
             (d.populations for d in reversed(drafts[:index]) if d.populations), set()
         )
         groups.append(
-            Group(tuple(draft.quantities), frozenset(medicines), frozenset(populations), frozenset(draft.roles))
+            Group(tuple(draft.quantities), frozenset(medicines), frozenset(populations), frozenset(draft.roles), draft.span)
         )
     return tuple(groups)

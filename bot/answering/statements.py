@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from bot.answering import vocabulary as v
-from bot.answering.clauses import Token, concepts, is_negative, tokens_of
+from bot.answering.clauses import CLAUSE_ENDS, Token, concepts, is_negative, tokens_of
 from bot.answering.conditions import Condition, conditions_of
 from bot.answering.groups import Group, groups_of
 from bot.answering.quantities import Quantity
@@ -93,8 +93,27 @@ class Statement:
         signs: dict[str, frozenset[bool]] = {}
         for token in self.tokens:
             if token.concept:
-                signs[token.concept] = signs.get(token.concept, frozenset()) | {token.negated}
+                both = {True, False} if token.vague else {token.negated}
+                signs[token.concept] = signs.get(token.concept, frozenset()) | both
         return signs
+
+    @cached_property
+    def denies(self) -> bool:
+        words = {t.word for text in (self.text, *self.leads, *self.path[:1]) for t in tokens_of(text)}
+        return bool(words & (v.NEGATORS | v.LOCAL_NEGATORS))
+
+    @cached_property
+    def denies_bare(self) -> bool:
+        """It denies in a clause that names nothing itself ("…, which should be avoided")."""
+        clause: list[Token] = []
+        for token in (*self.tokens, Token("", ".")):
+            if token.word in CLAUSE_ENDS and token.quantity is None:
+                if any(t.word in v.NEGATORS for t in clause) and not any(t.carries for t in clause):
+                    return True
+                clause = []
+            else:
+                clause.append(token)
+        return False
 
     @cached_property
     def medicines(self) -> frozenset[str]:
@@ -216,14 +235,15 @@ class _Reader:
     def _governing(self, text: str) -> tuple[str, ...]:
         """Return the earlier items that this one goes on from: back to the nearest that names a medicine or is a label."""
         found: list[str] = []
-        continues = bool(_CONTINUES.match(text))
-        for earlier in reversed(self.items[-_REACH:]):
-            label = len(earlier) < 60 and not any(c.isdigit() for c in earlier)
-            if _medicines(earlier) or label:
-                if label or continues:
+        if _CONTINUES.match(text):
+            for earlier in reversed(self.items[-_REACH:]):
+                label = len(earlier) < 60 and not any(c.isdigit() for c in earlier)
+                if not _CONTINUES.match(earlier) and (label or _medicines(earlier)):
                     found.append(earlier)
-                if _medicines(earlier):
                     break
+        headed = next((earlier for earlier in reversed(self.items) if earlier.endswith(":")), "")
+        if headed:
+            found.append(headed)
         if self.lead and not self.lead.endswith(":"):
             found.append(self.lead)
         return tuple(found)

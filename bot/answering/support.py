@@ -23,7 +23,7 @@ class Piece:
         sentence: all tokens of the sentence.
         medicines, populations: said before it in the answer, or in the question; used where it names none.
         heads: content words before it that a piece of bare quantities must still belong to.
-        expansions: concept → concepts of the glossary's long form, both ways.
+        conditional: a condition behind it was put in front of it.
     """
 
     tokens: tuple[Token, ...]
@@ -31,6 +31,7 @@ class Piece:
     medicines: frozenset[str] = frozenset()
     populations: frozenset[str] = frozenset()
     heads: frozenset[str] = frozenset()
+    conditional: bool = False
 
     @property
     def concepts(self) -> frozenset[str]:
@@ -38,7 +39,7 @@ class Piece:
 
 
 _DOSES = frozenset(["dose", "interval", "divided dose"])
-_TRIVIAL = frozenset(["avail", "feasibl", "asneeded"])
+_TRIVIAL = frozenset(["avail", "feasibl"])
 
 
 def problems_with(piece: Piece, statement: Statement, also: frozenset[str] = frozenset()) -> list[Problem]:
@@ -54,6 +55,7 @@ def problems_with(piece: Piece, statement: Statement, also: frozenset[str] = fro
     problems += _swapped_conditions(piece, statement)
     problems += _wrong_joining(piece, statement)
     problems += _wrong_strength(piece, statement)
+    problems += _substituted(piece, statement)
     return problems
 
 
@@ -76,6 +78,9 @@ def _wrong_quantities(piece: Piece, statement: Statement) -> list[Problem]:
     for group in groups_of(piece.tokens):
         if not group.quantities:
             problems += _wrong_classes(piece, group, None, statement) if group.medicines else []
+            own = statement.own & v.POPULATIONS
+            if any(_excludes(p, own) for p in group.populations if p not in own):
+                problems.append(("unsupported", f"the source says this of {', '.join(sorted(own))}"))
             continue
         best: list[Problem] | None = None
         for source in statement.groups:
@@ -190,20 +195,23 @@ def _dropped_limits(piece: Piece, source: Group) -> list[Problem]:
 
 # Negation and action
 
+_DENYING = v.NEGATORS | v.LOCAL_NEGATORS
 
 def _wrong_signs(piece: Piece, statement: Statement) -> list[Problem]:
     actions: dict[str, set[str]] = {}
     for token in statement.tokens:
         if token.concept and token.action:
             actions.setdefault(token.concept, set()).add(token.action)
+    said = piece.concepts
     for token in piece.tokens:
         if token.concept:
             signs = statement.signs.get(token.concept)
-            if signs and token.negated not in signs:
+            if signs and token.negated not in signs and not token.vague:
                 said = "negated" if token.negated else "not negated"
                 return [("negation", f"'{token.word}' is {said} in the answer, otherwise in the source")]
             governing = actions.get(token.concept)
-            if governing and token.action and token.action not in governing and token.concept != token.action:
+            acted = token.action in said and token.concept != token.action
+            if governing and acted and token.action not in governing:
                 return [
                     ("negation", f"the source says {'/'.join(sorted(governing))} of '{token.word}', not {token.action}")
                 ]
@@ -211,11 +219,11 @@ def _wrong_signs(piece: Piece, statement: Statement) -> list[Problem]:
             alike = [t for t in statement.tokens if t.quantity and t.quantity.same_value(token.quantity)]
             if alike and all(t.negated != token.negated for t in alike):
                 return [("negation", f"'{token.word}' is negated in one text only")]
-    if not any(t.concept in statement.signs or t.quantity for t in piece.tokens) and any(
-        t.negated for t in piece.tokens
-    ):
-        if not statement.forbids:
-            return [("negation", "the source does not say this is not so")]
+    denies = _DENYING & {t.word for t in piece.tokens}
+    if denies and not statement.forbids and not statement.denies:
+        return [("negation", f"'{min(denies)}' is in the answer only")]
+    if statement.denies_bare and not denies and len(piece.concepts & statement.own) * 2 > len(statement.own):
+        return [("negation", "the source says this is not so")]
     return []
 
 
@@ -242,18 +250,20 @@ def _lost_conditions(piece: Piece, statement: Statement) -> list[Problem]:
     words = {t.word for t in piece.sentence}
     problems: list[Problem] = []
     for condition in statement.conditions:
-        if condition.concepts <= _TRIVIAL and not condition.quantities:
+        if condition.concepts and condition.concepts <= _TRIVIAL and not condition.quantities:
             continue
         if not _touches(piece, statement, condition):
             continue
         share = len(condition.concepts & said) / len(condition.concepts) if condition.concepts else 1.0
         kept = all(any(q.same_value(o) for o in values) for q in condition.quantities)
         kept = kept and share >= (0.3 if condition.quantities else 0.6)
+        if not condition.concepts and not condition.quantities:
+            kept = bool(words & {"if", "when", "whenever", "where", "unless", "until"})
         kind = "negation" if condition.kind in ("exception", "only") else "unsupported"
         if condition.kind == "exception":
             kept = kept and (bool(words & v.EXCEPTIONS) or bool(words & {"if", "not", "no"}))
         elif condition.kind == "only":
-            kept = bool(words & v.ONLY) or bool(words & v.EXCEPTIONS)
+            kept = share >= 0.6 and (bool(words & v.ONLY) or bool(words & v.EXCEPTIONS))
         if not kept:
             text = " ".join(t.word for t in statement.tokens[condition.start : condition.end])
             problems.append((kind, f"the source's condition is dropped: '{text}'"))
@@ -335,3 +345,48 @@ def _wrong_strength(piece: Piece, statement: Statement) -> list[Problem]:
     if said & {"may", "might", "optional", "optionally"} and not words & v.WEAK and words & v.STRONGEST:
         return [("unsupported", "the source says that it must be")]
     return []
+
+
+def _substituted(piece: Piece, statement: Statement) -> list[Problem]:
+    """Find a word or number that stands where the source, in the same words around it, has another.
+
+    It catches what a set of words cannot: 'acute or chronic' written as 'chronic or chronic'.
+    """
+    said = [t for t in piece.tokens if t.carries]
+    source = [t for t in statement.tokens if t.carries]
+    if len(said) < 2 or len(source) < 2:
+        return []
+    keys = [_key(t) for t in said]
+    others = [_key(t) for t in source]
+    at: dict[object, list[int]] = {}
+    for index, key in enumerate(others):
+        at.setdefault(key, []).append(index)
+    for i, key in enumerate(keys):
+        left = keys[i - 1] if i else None
+        right = keys[i + 1] if i + 1 < len(keys) else None
+        if left is None:
+            right2 = keys[i + 2] if i + 2 < len(keys) else None
+            places = [j - 1 for j in at.get(right, []) if j >= 1 and right2 is not None and others[j + 1 : j + 2] == [right2]]
+        elif right is None:
+            left2 = keys[i - 2] if i >= 2 else None
+            places = [j + 1 for j in at.get(left, []) if j + 1 < len(others) and j >= 1 and others[j - 1] == left2]
+        else:
+            places = [j + 1 for j in at.get(left, []) if j + 2 < len(others) and others[j + 2] == right]
+        if (left is None or right is None) and any(0 < abs(p - j) <= 2 for p in at.get(key, []) for j in places):
+            continue  # a word was left out at the edge
+        if places and not any(others[j] == key for j in places):
+            there = [source[j] for j in places]
+            if any(_adjacent(at.get(key, []), at.get(n, [])) for n in (left, right) if n is not None):
+                continue
+            return [("unsupported", f"the source has '{there[0].word}' where the answer has '{said[i].word}'")]
+    return []
+
+
+def _adjacent(places: Sequence[int], others: Sequence[int]) -> bool:
+    return any(abs(a - b) == 1 for a in places for b in others)
+
+
+def _key(token: Token) -> object:
+    if token.quantity:
+        return token.quantity.values, token.quantity.unit, token.quantity.comparison
+    return token.concept

@@ -49,8 +49,8 @@ GLUE = _words(
 ) - _words("non-drug")
 
 # Words that carry no fact but steer: they are read as marks, never as content.
-NEGATORS = _words("not never avoid avoids avoided avoiding avoidance contraindicated contraindication contraindications contraindicate contraindicates nor neither unsafe forbidden prohibited discouraged refrain inadvisable")  # fmt: skip
-LOCAL_NEGATORS = _words("no without none absence absent lack lacking free nil non un")
+NEGATORS = _words("not never avoid avoids avoided avoiding contraindicated contraindication contraindications contraindicate contraindicates nor neither unsafe forbidden prohibited discouraged refrain inadvisable none absent")  # fmt: skip
+LOCAL_NEGATORS = _words("avoidance no without absence lack lacking nil non un")
 EXCEPTIONS = _words("unless except excepting excluding apart save")
 ONLY = _words("only solely exclusively")
 WEAK = _words("may might could consider considered considering optional optionally possibly can")

@@ -30,7 +30,8 @@ th { font-weight: 600; color: var(--soft); font-size: .85rem; } td.number, th.nu
 article { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem .9rem; margin: .6rem 0;
           break-inside: avoid; }
 article p { margin: .15rem 0; } article ol { margin: .3rem 0 0; padding-left: 1.4rem; color: var(--soft); }
-.score { font-variant-numeric: tabular-nums; font-weight: 600; } .bad { color: var(--bad); } .good { color: var(--good); }
+.score { font-variant-numeric: tabular-nums; font-weight: 600; } .bad { color: var(--bad); }
+.good { color: var(--good); }
 @media print { body { max-width: none; padding: 0; font-size: 11px; } h2 { break-after: avoid; }
                figure, table { break-inside: avoid; } .tiles { grid-template-columns: repeat(5, 1fr); } }
 """
@@ -100,9 +101,8 @@ def _tiles(evaluation: Evaluation) -> str:
         f'<div class="tile"><b>{_percent(rate.value)}</b>{escape(name)}<span>{_interval(rate)}</span></div>'
         for name, rate in tiles
     ]
-    cells.append(
-        f'<div class="tile"><b>{_number(figures.auroc)}</b>AUROC of the gate<span>MRR {_number(figures.mrr)}</span></div>'
-    )
+    auroc, mrr = _number(figures.auroc), _number(figures.mrr)
+    cells.append(f'<div class="tile"><b>{auroc}</b>AUROC of the gate<span>MRR {mrr}</span></div>')
     return f'<div class="tiles">{"".join(cells)}</div>'
 
 
@@ -114,8 +114,8 @@ def _proposal(evaluation: Evaluation) -> str:
         )
     low, high = proposal.interval
     return (
-        f"<p>To answer at most {_percent(proposal.wanted_false_answer_rate)} of unanswerable questions, set min_score to "
-        f"<b>{proposal.min_score:.3f}</b> (95&nbsp;% interval {low:.3f} to {high:.3f}). On these questions it answers "
+        f"<p>To answer at most {_percent(proposal.wanted_false_answer_rate)} of unanswerable questions, set min_score "
+        f"to <b>{proposal.min_score:.3f}</b> (95&nbsp;% interval {low:.3f} to {high:.3f}). On these questions it answers "
         f"{_percent(proposal.answered_rate.value)} of the answerable ones ({_interval(proposal.answered_rate)}) and "
         f"{_percent(proposal.false_answer_rate.value)} of the unanswerable ones "
         f"({_interval(proposal.false_answer_rate)}).</p>"

@@ -189,10 +189,16 @@ class Desk:
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run something beside everything else; what it raises is logged."""
-        task = asyncio.create_task(_logged(work))
+        task = asyncio.create_task(work)
         self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
+        task.add_done_callback(self._done)
         return task
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self.tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            log.error("something went wrong beside a question: %s", type(error).__name__, exc_info=told(error))
 
     @property
     def waiting(self) -> int:
@@ -293,7 +299,7 @@ class Desk:
             await self._finish(job, "dropped", {"why": "deleted"})
         except Exception as error:
             # Not the error's text: it may hold the question.
-            log.error("a question could not be answered: %s", type(error).__name__, exc_info=not_told(error))
+            log.error("a question could not be answered: %s", type(error).__name__, exc_info=told(error))
             await self._fail(job)
         finally:
             if self.jobs.get(job.question.id) is job:
@@ -530,13 +536,6 @@ def from_kept(part: Mapping[str, Any]) -> Piece:
     return Piece(str(part.get("message", "")), {"attachments": attachments} if attachments else {})
 
 
-def not_told(error: BaseException) -> bool:
-    """Whether an error's text may go to the log: ours is written for people."""
-    return isinstance(error, MattermostError)
-
-
-async def _logged(work: Coroutine[Any, Any, None]) -> None:
-    try:
-        await work
-    except Exception as error:
-        log.error("something went wrong beside a question: %s", type(error).__name__, exc_info=not_told(error))
+def told(error: BaseException) -> BaseException | None:
+    """Return an error whose text may go to the log: ours is written for people, others may hold the question."""
+    return error if isinstance(error, MattermostError) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,6 +104,24 @@ def settings_for(url: str, **desk: Any) -> Settings:
         "probe_interval_s": 30.0,
     }
     return Settings.model_validate({"mattermost": mattermost, "desk": given})
+
+
+class FastTime:
+    """A clock that runs fast, and sleeps that keep up with it: a lease of a minute is over in a second.
+
+    Args:
+        speed: seconds of this clock in a real one.
+    """
+
+    def __init__(self, speed: float = 50.0) -> None:
+        self._speed = speed
+        self._began = time.time()
+
+    def now(self) -> float:
+        return self._began + (time.time() - self._began) * self._speed
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / self._speed)
 
 
 async def quick_sleep(seconds: float) -> None:

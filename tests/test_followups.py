@@ -38,6 +38,7 @@ BEFORE = "What is the dose of amoxicillin for pneumonia?"
         "how much",
         "what else can be given?",
         "When do I refer?",
+        "and if it does not settle?",
     ],
 )
 def test_a_question_without_a_subject_is_joined_to_what_came_before(question):
@@ -90,10 +91,19 @@ def test_a_follow_up_of_a_follow_up_keeps_the_subject():
     assert second.text == f"{BEFORE} And in children? How often?"
 
 
+def test_of_a_long_thread_the_subject_and_the_last_step_are_read_along():
+    earlier = ["What about gout?", BEFORE]
+    for question in ("and in children?", "how long for?", "by mouth?"):
+        joined = follow_up(question, earlier)
+        assert joined is not None
+        earlier.append(joined.text)
+    assert earlier[-1] == f"{BEFORE} How long for? By mouth?"
+
+
 def test_what_came_before_does_not_grow_without_end():
     joined = follow_up("and in children?", ["What is the dose of amoxicillin? " + "And then? " * 500])
     assert joined is not None
-    assert len(joined.text) < MAX_EARLIER_CHARS + 50
+    assert len(joined.text) < 2 * MAX_EARLIER_CHARS
     assert joined.text.startswith("What is the dose of amoxicillin?")
 
 

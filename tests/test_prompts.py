@@ -37,7 +37,7 @@ def test_rules_stand_in_the_system_text_and_data_in_the_users():
     assert [role for role, _ in one.messages] == ["system", "user"]
     system, user = (content for _, content in one.messages)
     assert NOT_COVERED in system
-    assert "[S1], [S2]" in system
+    assert "[S1], [S2]" in user
     assert HYPO not in system
     assert HYPO in user
 
@@ -49,8 +49,13 @@ def test_each_source_is_fenced_with_its_tag_title_and_path():
 
 
 def test_the_prompt_holds_no_worked_example_that_could_leak_into_an_answer():
-    system = prompt().messages[0][1].replace(NOT_COVERED, "")
-    assert re.findall(r"\d+", system.replace(MARK, "").replace("[S1], [S2]", "")) == list("1234567")
+    system = prompt().messages[0][1]
+    assert re.findall(r"\d+", system) == list("1234567")
+
+
+def test_the_system_text_is_the_same_for_every_question_so_that_a_server_reads_it_once():
+    other = prompt_for(Assignment("Why?", TWO[:1]), budget_tokens=9999, mark=new_mark("f" * 16))
+    assert other.messages[0] == prompt().messages[0]
 
 
 def test_a_mark_must_be_unguessable():
@@ -78,6 +83,9 @@ def test_nothing_in_a_question_or_guideline_can_act_on_the_model(evil, where):
     sources = TWO if where == "question" else (a_source("S1", a_passage(evil, **kind[where])),)
     one = prompt(evil if where == "question" else "What now?", sources)
     user = one.messages[1][1]
+    own, _, user = user.partition("\n")
+    assert own == f"The mark is {MARK}"
+    user = user.replace(f"the only tags are {', '.join(f'[{source.tag}]' for source in sources)}.", "")
     assert not re.search(r"<[|｜/<a-zA-Z]|\[/?[A-Z]{3,}|\[\s*S\s*\d", user)
     assert not re.search(r"^\s*(system|assistant|user)\s*:", user, re.MULTILINE | re.IGNORECASE)
     assert user.count(MARK) == 2 * (len(sources) + 1)

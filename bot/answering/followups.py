@@ -17,6 +17,7 @@ from bot.answering.prompts import readable
 from retrieval.terms import stem
 
 MAX_EARLIER_CHARS = 600
+"""How much is read along of the question before, and of what was added to it, each."""
 
 LEANING_WORDS = 9
 """A longer question with a subject is whole, however it begins."""
@@ -66,23 +67,26 @@ _POPULATIONS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
 
 # Words that ask something *of* a subject but are none.
 _ASKING = _words(
-    """a about above after again age ages aged all also alternative alternatives am an and another any anything are as
-    at avoid be been before being below best between but by can cannot cause causes check checked choice common
-    complication complications contraindicated contraindication contraindications could course criteria daily day days
-    definition diagnose diagnosed diagnosis did different do does dosage dosages dose doses dosing drug drugs duration
-    each effect effects ever every exactly examination fail fails features first follow following for frequency
-    frequently from further get give given giving good had happen happens has have having hour hours how i if in
-    interval into intramuscular intravenous investigate investigation investigations is iv im just know kind last less
-    level levels line long longer look many max maximum may me mean means measure medication medicine medicines mg mild
-    min minimum minute minutes moderate monitor monitored monitoring month months more most much must my need needed
-    needs next no non normal not now of often ok okay on once only options or oral orally other our out over page
-    patient patients per person please po prescribe prescribed prevent prevention quick quickly range rate rather
-    reaction reactions recommend recommended refer referral referred repeat repeated respond responding right risk
-    risks route safe second severe shall should side sign signs so soon start started starting still stop stopped
-    stopping subcutaneous symptom symptoms take taken target tell test testing tests than thanks the then therapy third
-    threshold through time times to too treat treated treating treatment treatments twice unit units until up us use
-    used using was wait we week weeks were what when where whether which while who why will with within without work
-    works worse would year years yes you your"""
+    """a about above after again age aged ages all allowed also alternative alternatives am an and another any anything
+    are as at avoid be been before being below best between but by can cannot cause causes change changed
+    changes check checked choice common complication complications continue continued continues contraindicated
+    contraindication contraindications could course criteria daily day days definition diagnose diagnosed
+    diagnosis did different do does dosage dosages dose doses dosing drug drugs duration each effect effects
+    enough ever every exactly examination fail fails features first follow following for frequency frequently
+    from further get give given giving good had happen happens has have having help helped helps hour hours how
+    i if im improve improved improves in interval into intramuscular intravenous investigate investigation
+    investigations is iv just kind know last less level levels line long longer look many max maximum may me
+    mean means measure medication medicine medicines mg mild min minimum minute minutes moderate monitor
+    monitored monitoring month months more most mouth much must my need needed needs next no non normal not now
+    of often ok okay on once only options or oral orally other our out over page patient patients per persist
+    persistent persists person please po prescribe prescribed prevent prevention quick quickly range rate rather
+    reaction reactions recommend recommended recover recovers refer referral referred repeat repeated resolve
+    resolves respond responding right risk risks route safe second settle settled settles severe shall should
+    side sign signs so soon start started starting still stop stopped stopping subcutaneous symptom symptoms
+    take taken target tell test testing tests than thanks the then therapy third threshold through time times to
+    too treat treated treating treatment treatments twice unit units until up us use used using vein wait was we
+    week weeks were what when where whether which while who why will with within without work works worse would
+    year years yes you your"""
 )
 
 
@@ -112,7 +116,7 @@ def follow_up(question: str, earlier: Sequence[str]) -> FollowUp | None:
         The joined reading, or None for a question with a subject of its own (or with nothing before it).
     """
     text = " ".join(readable(question).split())
-    before = next((" ".join(readable(one).split()) for one in reversed(earlier) if one.strip()), "")
+    before = _before(earlier)
     words = re.findall(r"[^\W_]+(?:['’\-][^\W_]+)*", text.casefold())
     if not before or not words:
         return None
@@ -123,7 +127,7 @@ def follow_up(question: str, earlier: Sequence[str]) -> FollowUp | None:
     if own and (not leans or (len(words) > LEANING_WORDS and len(own) > 1)):
         return None
     people = tuple(dict.fromkeys(word for word in words if _kinds_of(word)))
-    joined = f"{_ended(_shortened(before))} {text[:1].upper()}{text[1:]}"
+    joined = f"{_ended(before)} {text[:1].upper()}{text[1:]}"
     return FollowUp(joined, stands_alone=bool(own), adds=(*own, *people))
 
 
@@ -149,6 +153,21 @@ def _kinds_of(word: str) -> list[frozenset[str]]:
 def _asks_only(word: str) -> bool:
     plain = word.replace("’", "'").split("'")[0]
     return plain in _ASKING or plain in _POINTING or bool(_kinds_of(plain)) or plain.isdigit() or len(plain) < 2
+
+
+def _before(earlier: Sequence[str]) -> str:
+    """Return the thread's last full question, with the last thing that was added to it.
+
+    A reading that begins with an older one was joined to it; of what such a chain has gathered, the subject and the
+    last step decide what the next one means, and the rest would only dilute it.
+    """
+    readings = [text for one in earlier if (text := " ".join(readable(one).split()))]
+    if not readings:
+        return ""
+    last = readings[-1]
+    base = min((one for one in readings if last.startswith(_ended(one))), key=len, default=last)
+    added = re.split(r"(?<=[?.!…])\s+", last.removeprefix(_ended(base)).strip())[-1]
+    return " ".join(filter(None, (_ended(_shortened(base)), _shortened(added))))
 
 
 def _shortened(before: str) -> str:

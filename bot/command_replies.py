@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import Any, Protocol
+from typing import Any
 
 from bot.display import display_line, quote
 from bot.exchange import Result
 from bot.replies import source_line
+from retrieval.entries import GuidelineEntry
 from retrieval.guideline import Passage
 
 _MOST_GUIDELINES = 50
-
-
-class GuidelineEntry(Protocol):
-    """A guideline as the library lists it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def version(self) -> str | None: ...
-    @property
-    def effective(self) -> date | None: ...
-    @property
-    def review_by(self) -> date | None: ...
-    @property
-    def passages(self) -> int: ...
 
 
 def help_text(username: str, *, is_admin: bool, in_direct: bool) -> str:
@@ -65,13 +49,15 @@ def guidelines_text(entries: Sequence[GuidelineEntry], word: str, today: date) -
         return "No guideline is indexed that everyone here may see."
     if not wanted:
         return f"None of the {len(entries)} guidelines has “{display_line(word)}” in its title."
-    title = f"**{len(wanted)} of {len(entries)} guidelines**" if word else f"**{_counted(len(wanted), 'guideline')}**"
-    rows = [title, "", "| guideline | version | effective | review by | sections |", "|:--|:--|:--|:--|--:|"]
+    lead = f"**{len(wanted)} of {len(entries)} guidelines**" if word else f"**{_counted(len(wanted), 'guideline')}**"
+    rows = [lead, "", "| guideline | version | effective | review by | sections |", "|:--|:--|:--|:--|--:|"]
     for one in sorted(wanted, key=lambda one: (one.title.casefold(), one.name))[:_MOST_GUIDELINES]:
-        review = _day(one.review_by)
-        if one.review_by is not None and one.review_by < today:
+        known = one.metadata
+        review = _day(known.review_by)
+        if known.review_by is not None and known.review_by < today:
             review += " (past)"
-        cells = [one.title, one.version or "–", _day(one.effective), review]
+        title = one.title if one.served else f"{one.title} (not served: {one.reason.rstrip('.')})"
+        cells = [title, known.version or "–", _day(known.effective), review]
         rows.append("| " + " | ".join(_cell(cell) for cell in cells) + f" | {one.passages} |")
     if len(wanted) > _MOST_GUIDELINES:
         rows.append("")

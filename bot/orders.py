@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Protocol
 
-from bot.command_replies import GuidelineEntry, guidelines_text, help_text, passage_text, search_text, why_text
+from bot.command_replies import guidelines_text, help_text, passage_text, search_text, why_text
 from bot.commands import Command
 from bot.display import display_line
 from bot.exchange import Result
 from bot.ledger import Event
 from bot.mattermost.events import Question
 from retrieval.access import Viewer
+from retrieval.entries import GuidelineEntry
 from retrieval.errors import ProductError
 from retrieval.guideline import Passage
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 
 import pytest
@@ -11,8 +10,9 @@ from hypothesis import strategies as st
 
 from bot.command_replies import guidelines_text, help_text, pages, passage_text, why_text
 from bot.commands import Command, parse
+from retrieval.entries import GuidelineEntry
 from retrieval.found import Filters
-from retrieval.guideline import Block, Metadata, Passage
+from retrieval.guideline import Block, Coverage, Metadata, Passage
 
 
 @pytest.mark.parametrize(
@@ -102,30 +102,35 @@ def test_no_text_is_too_odd_to_be_read(text: str) -> None:
     assert command.kind == "help" or command.text or command.kind in ("why", "status", "guidelines")
 
 
-@dataclass(frozen=True)
-class Entry:
-    name: str
-    title: str
-    version: str | None = None
-    effective: date | None = None
-    review_by: date | None = None
-    passages: int = 1
+def entry(
+    name: str,
+    title: str,
+    version: str | None = None,
+    effective: date | None = None,
+    review_by: date | None = None,
+    passages: int = 1,
+    reason: str = "",
+) -> GuidelineEntry:
+    known = Metadata(title, version=version, effective=effective, review_by=review_by)
+    return GuidelineEntry(name, known, not reason, reason, passages, Coverage(), (), "none", False)
 
 
 def test_the_list_shows_versions_dates_and_what_is_past_its_review() -> None:
     entries = [
-        Entry("b.md", "Diabetes", "2.1", date(2025, 1, 1), date(2026, 1, 1), 8),
-        Entry("a.md", "Anxiety | @all", passages=5),
+        entry("b.md", "Diabetes", "2.1", date(2025, 1, 1), date(2026, 1, 1), 8),
+        entry("a.md", "Anxiety | @all", passages=5),
+        entry("c.md", "Old", reason="It is replaced by Diabetes."),
     ]
     text = guidelines_text(entries, "", date(2026, 6, 1))
-    assert "2 guidelines" in text
+    assert "3 guidelines" in text
+    assert "not served: It is replaced by Diabetes" in text
     assert "| Diabetes | 2.1 | 2025-01-01 | 2026-01-01 (past) | 8 |" in text
     assert "@all" not in text, "a title must not call everybody"
     assert len({line.count("|") - line.count("\\|") for line in text.splitlines() if line.startswith("|")}) == 1
 
 
 def test_the_list_is_filtered_by_a_word_and_says_when_nothing_has_it() -> None:
-    entries = [Entry("b.md", "Diabetes"), Entry("a.md", "Anxiety")]
+    entries = [entry("b.md", "Diabetes"), entry("a.md", "Anxiety")]
     assert "Anxiety" not in guidelines_text(entries, "diab", date(2026, 1, 1))
     assert "None of the 2" in guidelines_text(entries, "asthma", date(2026, 1, 1))
     assert "No guideline" in guidelines_text([], "", date(2026, 1, 1))

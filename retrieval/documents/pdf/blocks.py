@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from retrieval.documents.pdf.flow import ColumnsEnd, ColumnTitle, Element, PlacedTable, Row, look_of
 from retrieval.documents.pdf.headings import BULLETS, MAX_LINES, Look, is_heading, levels_of
@@ -175,7 +176,7 @@ class BlockWriter:
     def _joined(self, rows: Sequence[Row]) -> str:
         """Join wrapped rows by a blank, rows that were ended on purpose by a line break."""
         parts = [rows[0].text]
-        for above, row in zip(rows, rows[1:], strict=False):
+        for above, row in pairwise(rows):
             if parts[-1].endswith("\u00ad"):
                 parts[-1] = parts[-1][:-1]
                 parts.append(row.text)
@@ -188,12 +189,11 @@ class BlockWriter:
 
     def _was_wrapped(self, above: Row, row: Row) -> bool:
         """Tell whether the next word did not fit on the row above."""
-        beside = [
-            x1 for x0, x1 in self._rights.get(above.page, ()) if abs(x0 - above.box.x0) < 60 and x1 > above.box.x0
-        ]
-        right = max(beside, default=above.box.x1)
-        word = row.parts[0].words[0]
-        return above.box.x1 + word.box.width + 0.3 * row.size > right - 0.08 * (right - above.box.x0)
+        if row.text[:1].islower():
+            return True
+        right = max((x1 for x0, x1 in self._rights.get(above.page, ()) if x0 < above.box.x1), default=above.box.x1)
+        width = row.parts[0].words[0].box.width
+        return above.box.x1 + width + 0.3 * row.size > right - 0.12 * (right - above.box.x0)
 
 
 def is_marked(row: Row) -> bool:
@@ -334,9 +334,10 @@ def _match(
                 break
     for place in places:
         element = elements[place]
-        if isinstance(element, Row) and place not in found and len(wanted) >= 5:
-            if _bare(element.text).startswith(wanted):
-                return place, 0
+        if not isinstance(element, Row) or place in found or len(wanted) < 5:
+            continue
+        if _bare(element.text).startswith(wanted):
+            return place, 0
     return None
 
 

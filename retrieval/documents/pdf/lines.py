@@ -10,11 +10,15 @@ from retrieval.documents.pdf.page import Box, Char, Line, Style, Word, around
 
 # A gap of so many sizes parts columns; justified text stays below it.
 WIDE_GAP = 1.7
+# A gap of so many sizes parts words where no blank is stored between them.
+WORD_GAP = 0.35
 _SUPERSCRIPTS = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _SUPERSCRIPT_SIGNS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
-_LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"})
+_RAISABLE = frozenset("0123456789+-−")
+_LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"}
 # pdfium's mark for a hyphen that only broke a word at the end of a line.
-_SOFT_HYPHENS = "\ufffe\u00ad\x02"
+_SOFT_HYPHENS = frozenset("\ufffe\u00ad\x02")
+SOFT_HYPHEN = "\u00ad"
 StyleOf = Callable[[Char, Char, float], Style]
 
 
@@ -24,102 +28,85 @@ def lines_of(chars: Sequence[Char], page: int, style_of: StyleOf) -> Iterator[Li
     Args:
         style_of: tells a line's style from its first and last letter and its size.
     """
-    row = 0
-    last: Box | None = None
-    for run in _runs(chars):
-        for part in _parted(run):
-            words = _words(part)
-            if not words:
-                continue
-            visible = [char for char in part if not char.text.isspace()]
-            letters = [char for char in visible if char.text.isalnum()] or visible
-            size = median(char.box.height for char in letters)
-            box = around([word.box for word in words])
-            if last is None or not _same_height(last, box):
-                row += 1
-            last = box
-            yield Line(words, box, style_of(letters[0], letters[-1], size), row, page)
+    for part in _parts(chars):
+        words = tuple(_words(part))
+        if not words:
+            continue
+        visible = [char for char in part if not char.text.isspace()]
+        letters = [char for char in visible if char.text.isalnum()] or visible
+        size = median([char.y1 - char.y0 for char in letters])
+        box = around([word.box for word in words])
+        yield Line(words, box, style_of(letters[0], letters[-1], size), 0, page)
 
 
-def _runs(chars: Sequence[Char]) -> Iterator[list[Char]]:
-    run: list[Char] = []
-    for char in chars:
-        if char.text in "\r\n":
-            if run:
-                yield run
-            run = []
-        else:
-            run.append(char)
-    if run:
-        yield run
-
-
-def _parted(run: Sequence[Char]) -> Iterator[list[Char]]:
-    """Part a run where its characters jump: a wide gap, another height, back to the left."""
+def _parts(chars: Sequence[Char]) -> Iterator[list[Char]]:
+    """Part characters at line breaks and where they jump: a wide gap, another height, back to the left."""
     part: list[Char] = []
     before: Char | None = None
-    for char in run:
-        if char.text.isspace() or char.box.width < 0:
-            part.append(char)
-            continue
-        if before is not None:
-            size = max(before.box.height, char.box.height, 1.0)
-            gap = char.box.x0 - before.box.x1
-            apart = gap > WIDE_GAP * size or gap < -2 * size
-            if apart or abs(char.box.middle_y - before.box.middle_y) > 0.8 * size:
+    for char in chars:
+        text = char.text
+        if text in "\r\n":
+            if part:
                 yield part
-                part = []
+            part, before = [], None
+            continue
+        if not text.isspace() and char.x1 > char.x0:
+            if before is not None:
+                size = max(before.y1 - before.y0, char.y1 - char.y0, 1.0)
+                gap = char.x0 - before.x1
+                rise = (char.y0 + char.y1 - before.y0 - before.y1) / 2
+                if gap > WIDE_GAP * size or gap < -2 * size or abs(rise) > 0.8 * size:
+                    yield part
+                    part = []
+            before = char
         part.append(char)
-        before = char
     if part:
         yield part
 
 
-def _same_height(one: Box, two: Box) -> bool:
-    return abs(one.middle_y - two.middle_y) < 0.4 * max(one.height, two.height)
-
-
-def _words(part: Sequence[Char]) -> tuple[Word, ...]:
-    words: list[Word] = []
-    text: list[str] = []
-    boxes: list[Box] = []
-
-    def end() -> None:
-        if text:
-            words.append(Word("".join(text), around(boxes)))
-            text.clear()
-            boxes.clear()
-
+def _words(part: Sequence[Char]) -> Iterator[Word]:
+    texts: list[str] = []
+    inside: list[Char] = []
     for char in part:
-        if char.text.isspace():
-            end()
+        text = char.text
+        if text.isspace():
+            if inside:
+                yield _word(texts, inside)
+                texts, inside = [], []
             continue
-        if char.text in _SOFT_HYPHENS:
-            text.append("\u00ad")
-            boxes.append(char.box)
+        if text in _SOFT_HYPHENS:
+            text = SOFT_HYPHEN
+        elif not text.isprintable() and unicodedata.category(text) in ("Cc", "Cf"):
             continue
-        if unicodedata.category(char.text) in ("Cc", "Cf"):
+        if inside:
+            last = inside[-1]
+            if char.x0 - last.x1 > WORD_GAP * max(char.y1 - char.y0, last.y1 - last.y0):
+                yield _word(texts, inside)
+                texts, inside = [], []
+            elif text in _RAISABLE and _is_superscript(char, texts, inside):
+                # 10 to the 9th must not read 109.
+                text = text.translate(_SUPERSCRIPTS)
+        texts.append(_LIGATURES.get(text, text))
+        inside.append(char)
+    if inside:
+        yield _word(texts, inside)
+
+
+def _word(texts: Sequence[str], chars: Sequence[Char]) -> Word:
+    box = Box(
+        min([char.x0 for char in chars]),
+        min([char.y0 for char in chars]),
+        max([char.x1 for char in chars]),
+        max([char.y1 for char in chars]),
+    )
+    return Word("".join(texts), box)
+
+
+def _is_superscript(char: Char, texts: Sequence[str], chars: Sequence[Char]) -> bool:
+    """Tell whether a character is small and stands raised on a digit."""
+    for text, base in zip(reversed(texts), reversed(chars), strict=True):
+        if text in _SUPERSCRIPT_SIGNS:
             continue
-        size = char.box.height
-        if boxes and char.box.x0 - boxes[-1].x1 > 0.35 * max(size, boxes[-1].height):
-            end()
-        shown = char.text.translate(_LIGATURES)
-        if boxes and (base := _base(text, boxes)) is not None and _raised(char.box, base):
-            # 10 to the 9th must not read 109.
-            shown = shown.translate(_SUPERSCRIPTS)
-        text.append(shown)
-        boxes.append(char.box)
-    end()
-    return tuple(words)
-
-
-def _base(text: Sequence[str], boxes: Sequence[Box]) -> Box | None:
-    """Return the box of the digit that a superscript would stand on, or None."""
-    for part, box in zip(reversed(text), reversed(boxes), strict=True):
-        if part[-1:] not in _SUPERSCRIPT_SIGNS:
-            return box if part[-1:].isdigit() else None
-    return None
-
-
-def _raised(box: Box, before: Box) -> bool:
-    return box.height < 0.8 * before.height and before.y1 - box.y1 > 0.2 * before.height
+        height = base.y1 - base.y0
+        return text.isdigit() and char.y1 - char.y0 < 0.8 * height and base.y1 - char.y1 > 0.2 * height
+    return False

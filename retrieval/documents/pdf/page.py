@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,18 @@ def around(boxes: Sequence[Box]) -> Box:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Char:
-    """A character with the box of its font's line (not of its ink)."""
+class Char(NamedTuple):
+    """A character, the box of its font's line (not of its ink), and its number in pdfium's text.
+
+    A tuple, because a page has thousands of them.
+    """
 
     text: str
-    box: Box
-    index: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    number: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ from retrieval.documents.pdf.page import Box, Char, Page, Style
 from retrieval.documents.pdf.signs import or_equal
 from retrieval.errors import DocumentError
 
+Matrix = tuple[float, float, float, float, float, float]
+Corners = tuple[float, float, float, float]
 _LOCK = threading.RLock()
 # A path of more parts than this is a drawing.
 MAX_PATH_PARTS = 400
@@ -139,35 +141,47 @@ class _Turn:
         across, up = right - left, top - bottom
         self.width, self.height = (up, across) if self.quarter % 2 else (across, up)
 
-    def box(self, left: float, bottom: float, right: float, top: float) -> Box:
+    def corners(self, left: float, bottom: float, right: float, top: float) -> Corners:
+        """Return (x0, y0, x1, y1) of a box."""
         if self.quarter == 0:
-            return Box(left - self.left, self.top - top, right - self.left, self.top - bottom)
+            return left - self.left, self.top - top, right - self.left, self.top - bottom
         if self.quarter == 1:
-            return Box(bottom - self.bottom, left - self.left, top - self.bottom, right - self.left)
+            return bottom - self.bottom, left - self.left, top - self.bottom, right - self.left
         if self.quarter == 2:
-            return Box(self.right - right, bottom - self.bottom, self.right - left, top - self.bottom)
-        return Box(self.top - top, self.right - right, self.top - bottom, self.right - left)
+            return self.right - right, bottom - self.bottom, self.right - left, top - self.bottom
+        return self.top - top, self.right - right, self.top - bottom, self.right - left
 
 
 def _chars(textpage: Any, turn: _Turn) -> list[Char]:
     rectangle = pdfium_c.FS_RECTF()
     reference = ctypes.byref(rectangle)
-    unicode_of, box_of = pdfium_c.FPDFText_GetUnicode, pdfium_c.FPDFText_GetLooseCharBox
-    turned = turn.box
+    box_of = pdfium_c.FPDFText_GetLooseCharBox
+    turned = turn.corners
     chars: list[Char] = []
-    nowhere = Box(0.0, 0.0, 0.0, 0.0)
-    for index in range(min(pdfium_c.FPDFText_CountChars(textpage), MAX_PAGE_CHARS)):
-        code = unicode_of(textpage, index)
+    append = chars.append
+    count = min(pdfium_c.FPDFText_CountChars(textpage), MAX_PAGE_CHARS)
+    for number, code in enumerate(_codes(textpage, count)):
         if code <= 32:
             # Breaks and blanks part words; where they stand does not matter.
-            chars.append(Char(chr(code), nowhere, index))
+            append(Char(chr(code), 0.0, 0.0, 0.0, 0.0, number))
             continue
-        box_of(textpage, index, reference)
+        box_of(textpage, number, reference)
         if 0xF000 <= code <= 0xF0FF:
-            code = ord(_private(textpage, index, code))
+            code = ord(_private(textpage, number, code))
         text = chr(code) if code < 0x110000 else "\ufffd"
-        chars.append(Char(text, turned(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top), index))
+        append(Char(text, *turned(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top), number))
     return chars
+
+
+def _codes(textpage: Any, count: int) -> list[int]:
+    """Return the code points of the first `count` characters."""
+    buffer = (ctypes.c_ushort * (count + 1))()
+    written = pdfium_c.FPDFText_GetText(textpage, 0, count, buffer)
+    codes = list(buffer[: max(written - 1, 0)])
+    if len(codes) == count and not any(0xD800 <= code < 0xE000 for code in codes):
+        return codes
+    # Characters without a code are left out there, and some take two places: one by one, then.
+    return [pdfium_c.FPDFText_GetUnicode(textpage, number) for number in range(count)]
 
 
 def _private(textpage: Any, index: int, code: int) -> str:
@@ -191,9 +205,9 @@ class _Fonts:
         self._textpage = textpage
 
     def style(self, first: Char, last: Char, size: float) -> Style:
-        bold, italic = self._face(first.index)
-        if bold and last.index != first.index:
-            bold = self._face(last.index)[0]
+        bold, italic = self._face(first.number)
+        if bold and last.number != first.number:
+            bold = self._face(last.number)[0]
         return Style(round(size * 2) / 2, bold, italic)
 
     def _face(self, index: int) -> tuple[bool, bool]:
@@ -217,7 +231,7 @@ def _drawings(page: pdfium.PdfPage, turn: _Turn) -> tuple[list[Box], int]:
             drawn += 1
         elif kind == pdfium_c.FPDF_PAGEOBJ_PATH:
             drawn += 1
-            rules.extend(turn.box(*box) for box in _path_rules(item, matrix))
+            rules.extend(Box(*turn.corners(*box)) for box in _path_rules(item, matrix))
         elif kind == pdfium_c.FPDF_PAGEOBJ_FORM:
             inner = _times(_matrix(item), matrix)
             count = pdfium_c.FPDFFormObj_CountObjects(item)
@@ -228,10 +242,6 @@ def _drawings(page: pdfium.PdfPage, turn: _Turn) -> tuple[list[Box], int]:
 
 def _count(page: pdfium.PdfPage) -> int:
     return min(int(pdfium_c.FPDFPage_CountObjects(page.raw)), MAX_PAGE_OBJECTS)
-
-
-Matrix = tuple[float, float, float, float, float, float]
-Corners = tuple[float, float, float, float]
 
 
 def _matrix(item: Any) -> Matrix:

@@ -13,6 +13,7 @@ from retrieval.documents.pdf.page import Line, Page
 BAND = 0.16
 POSITION_SLACK_POINTS = 6.0
 _DIGITS = re.compile(r"\d+")
+_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _ROMAN = r"[ivxlc]{1,6}"
 _PAGE_NUMBER = re.compile(
     rf"^[\s\-–—|]*(?:(?:page|pg\.?|p\.)\s*)?((?:[A-Z]{{1,2}}[-.–])?\d{{1,4}}(?:[.\-–]\d{{1,3}})?|{_ROMAN})"
@@ -65,8 +66,41 @@ def running_of(pages: Sequence[Page]) -> Running:
             first = cluster[0]
             keep_first = first[0] == pages[0].index and (first[2].style.bold or first[2].style.size >= 1.12 * body)
             gone.update((page, place) for page, place, _ in cluster[1 if keep_first else 0 :])
-    gone.update((page, place) for page, place, line in numbers if _is_outermost(pages[page - pages[0].index], line))
+    by_index = {page.index: page for page in pages}
+    counted = [entry for entry in numbers if _is_outermost(by_index[entry[0]], entry[2])]
+    gone.update((page, place) for page, place, _ in _counting(counted))
     return Running(frozenset(gone), _labels(pages, gone))
+
+
+def _counting(numbers: Sequence[tuple[int, int, Line]]) -> list[tuple[int, int, Line]]:
+    """Return the page numbers: those that say 'page', that are the page's index, or that count on over pages.
+
+    A lone number at the top of a page may as well be the number of the guideline.
+    """
+    shifts: Counter[int] = Counter()
+    values: list[int | None] = []
+    for page, _, line in numbers:
+        match = _PAGE_NUMBER.match(line.text)
+        value = _last_number(match[1]) if match else None
+        values.append(None if value is None else value - page)
+    shifts.update(value for value in values if value is not None)
+    kept: list[tuple[int, int, Line]] = []
+    for entry, shift in zip(numbers, values, strict=True):
+        says_page = entry[2].text.strip().lower().startswith(("page", "pg", "p."))
+        if says_page or shift == 0 or (shift is not None and shifts[shift] >= 2):
+            kept.append(entry)
+    return kept
+
+
+def _last_number(label: str) -> int | None:
+    digits = _DIGITS.findall(label)
+    if digits:
+        return int(digits[-1])
+    total = 0
+    values = [_ROMAN_VALUES.get(sign, 0) for sign in label.lower()]
+    for value, after in zip(values, [*values[1:], 0], strict=True):
+        total += -value if value < after else value
+    return total or None
 
 
 def _side(page: Page, line: Line) -> str | None:

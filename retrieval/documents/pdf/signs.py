@@ -6,7 +6,6 @@ In many documents the sign of 'or equal' is made this way; read as it stands, 'S
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from retrieval.documents.pdf.page import Box, Char
 
@@ -27,12 +26,12 @@ def or_equal(chars: Sequence[Char], rules: Sequence[Box]) -> list[Char]:
     level = [rule for rule in rules if rule.height <= MAX_RULE_HEIGHT and rule.width > rule.height]
     for place, char in enumerate(chars):
         if char.text in OR_EQUAL and _underlined_alone(chars, place, level):
-            result[place] = replace(char, text=OR_EQUAL[char.text])
+            result[place] = char._replace(text=OR_EQUAL[char.text])
     return result
 
 
 def _underlined_alone(chars: Sequence[Char], place: int, rules: Sequence[Box]) -> bool:
-    box = chars[place].box
+    box = _box(chars[place])
     below = [rule for rule in rules if _is_below(rule, box)]
     if not below:
         return False
@@ -49,6 +48,10 @@ def _underlined_alone(chars: Sequence[Char], place: int, rules: Sequence[Box]) -
     return True
 
 
+def _box(char: Char) -> Box:
+    return Box(char.x0, char.y0, char.x1, char.y1)
+
+
 def _is_below(rule: Box, box: Box) -> bool:
     depth = (rule.middle_y - box.middle_y) / box.height if box.height > 0 else 0.0
     return UNDERLINE_FROM <= depth <= UNDERLINE_TO and rule.x0 < box.x1 and rule.x1 > box.x0
@@ -60,5 +63,5 @@ def _neighbour(chars: Sequence[Char], place: int, step: int) -> Box | None:
     while 0 <= at < len(chars) and chars[at].text in (" ", "\u00a0"):
         at += step
     if 0 <= at < len(chars) and ord(chars[at].text) > 32:
-        return chars[at].box
+        return _box(chars[at])
     return None

@@ -115,7 +115,8 @@ def _proposal(evaluation: Evaluation) -> str:
     low, high = proposal.interval
     return (
         f"<p>To answer at most {_percent(proposal.wanted_false_answer_rate)} of unanswerable questions, set min_score "
-        f"to <b>{proposal.min_score:.3f}</b> (95&nbsp;% interval {low:.3f} to {high:.3f}). On these questions it answers "
+        f"to <b>{proposal.min_score:.3f}</b> (95&nbsp;% interval {low:.3f} to {high:.3f}). On these questions it "
+        f"answers "
         f"{_percent(proposal.answered_rate.value)} of the answerable ones ({_interval(proposal.answered_rate)}) and "
         f"{_percent(proposal.false_answer_rate.value)} of the unanswerable ones "
         f"({_interval(proposal.false_answer_rate)}).</p>"

@@ -23,6 +23,11 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 BOT_NAME = "guidebot"
 PEOPLE = ("ann", "ben", "zoe")
 CHANNELS = (("triage", "Triage"), ("ward-3", "Ward 3"))
+SAMPLE_QUESTIONS: tuple[str, ...] = (
+    "Can I start metformin with an eGFR of 40?",
+    "What should I do about a hypo?",
+    "What dose of semaglutide should I start?",
+)
 _OPEN_TO_ALL = ("/api/v4/config/client", "/api/v4/system/ping", "/api/v4/websocket")
 
 
@@ -43,6 +48,7 @@ class SandboxServer:
         world: everything the server knows; tests look into it and act in it.
         hub: the websockets: `hub.sockets`, `hub.sockets_of(user_id)`, `socket.abort()`.
         limiter: set it to limit requests, None for no limit.
+        sample_questions: offered on the page while a channel is empty.
         url: "http://127.0.0.1:PORT" while it runs.
     """
 
@@ -62,7 +68,7 @@ class SandboxServer:
         self.pending = PendingPosts(self.world, before_save)
         self.limiter: RateLimiter | None = None
         self.middlewares = tuple(middlewares)
-        self.sample_questions: tuple[str, ...] = ()
+        self.sample_questions = SAMPLE_QUESTIONS
         self.url = ""
         self._runner: web.AppRunner | None = None
         if seed:

@@ -19,7 +19,7 @@ from retrieval.units import Unit, context_of, units_of
 # two lines before it.
 IN_LEAD = 0.95
 IN_PATH = 0.9
-IN_LINES_BEFORE = (0.7, 0.5)
+IN_LINES_BEFORE = (0.6, 0.4)
 # A similarity below this says nothing; above it, it counts up to NEAR_MEANING of a match by word.
 UNRELATED = 0.45
 NEAR_MEANING = 0.9
@@ -113,6 +113,7 @@ def _scopes(unit: Unit, path: frozenset[str]) -> list[tuple[frozenset[str], floa
     if unit.lead:
         scopes.append((scopes[0][0] | term_set(unit.lead), IN_LEAD))
     scopes.append((scopes[-1][0] | path, IN_PATH))
-    for text, scope in zip(unit.before, IN_LINES_BEFORE, strict=False):
-        scopes.append((scopes[-1][0] | term_set(text), scope))
+    if unit.follows:
+        for text, scope in zip(unit.before, IN_LINES_BEFORE, strict=False):
+            scopes.append((scopes[-1][0] | term_set(text), scope))
     return scopes

@@ -30,7 +30,7 @@ from retrieval.units import units_of
 Embed = Callable[[Sequence[str]], FloatArray]
 
 WEIGHTS = MappingProxyType({"near": 0.5, "line": 0.5, "coverage": 0.4})
-MISSING_WEIGHT = 0.35
+MISSING_WEIGHT = 0.6
 # A gap up to the first is nothing, from the second on the fact is missing altogether.
 GAP_FREE, GAP_FULL = 0.2, 0.4
 # The second look is for the best sources and for those that would pass.

@@ -40,12 +40,15 @@ class Unit:
         lead: what must be read with it: the sentence that leads its list in, the item it is nested in, the
             table's header. "" where there is none.
         before: the units just before it in the passage, nearest first, at most two.
+        follows: it goes on from what stands before it: the next sentence of a paragraph or of a long item, or what
+            comes after a line that ends with a colon. An item does not go on from the item above it.
     """
 
     text: str
     block: int
     lead: str = ""
     before: tuple[str, ...] = ()
+    follows: bool = False
 
 
 def units_of(passage: Passage) -> tuple[Unit, ...]:
@@ -95,10 +98,12 @@ _remembered: OrderedDict[str, tuple[Unit, ...]] = OrderedDict()
 
 def _units(blocks: tuple[Block, ...]) -> Iterator[Unit]:
     before: tuple[str, ...] = ()
+    last = -1
     for index, block in enumerate(blocks):
         for text, lead in _pieces(block):
-            yield Unit(text, index, lead, before)
-            before = (text, *before)[:LINES_BEFORE]
+            goes_on = index == last and block.kind == "paragraph"
+            yield Unit(text, index, lead, before, goes_on or bool(before and before[0].endswith(":")))
+            before, last = (text, *before)[:LINES_BEFORE], index
 
 
 def _pieces(block: Block) -> Iterator[tuple[str, str]]:

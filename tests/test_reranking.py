@@ -1,0 +1,86 @@
+"""The blend that orders passages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval.reranking import RankOptions, asked_terms, coverage, rerank
+from retrieval.terms import TermStatistics, stem, term_set
+from tests.doubles_passages import candidate, passage, reading, statistics
+
+DRUGS = passage("- Amoxicillin 500 mg three times daily\n- Clarithromycin if allergic", path=("Treatment", "Drugs"))
+SIGNS = passage("- Fever\n- Cough", path=("Signs",), ordinal=1)
+STATISTICS = statistics([DRUGS, SIGNS])
+
+
+def test_the_passage_that_has_the_words_comes_before_one_as_near() -> None:
+    ranked = rerank(reading("amoxicillin dose"), [candidate(SIGNS), candidate(DRUGS)], STATISTICS)
+    assert [one.passage for one in ranked] == [DRUGS, SIGNS]
+
+
+def test_a_section_with_one_line_on_the_question_comes_before_one_that_is_near_all_over() -> None:
+    near_all_over = candidate(SIGNS, cosine=0.6, units=0.6)
+    one_line = candidate(DRUGS, cosine=0.58, units=[0.9, 0.2])
+    ranked = rerank(reading("anything"), [near_all_over, one_line], STATISTICS)
+    assert ranked[0].candidate is one_line
+
+
+def test_the_blend_is_the_weighted_mean_of_its_parts() -> None:
+    options = RankOptions(lexical_weight=0.4, heading_weight=0.2)
+    (one,) = rerank(reading("amoxicillin drugs"), [candidate(DRUGS, 0.5, 0.7)], STATISTICS, options)
+    assert one.lexical == 1.0
+    assert 0 < one.heading < 1
+    assert one.blended == pytest.approx((0.6 + 0.4 * one.lexical + 0.2 * one.heading) / 1.6)
+
+
+def test_without_weights_similarity_alone_orders() -> None:
+    options = RankOptions(0, 0)
+    ranked = rerank(reading("amoxicillin"), [candidate(DRUGS, 0.5), candidate(SIGNS, 0.6)], STATISTICS, options)
+    assert [one.blended for one in ranked] == [0.6, 0.5]
+
+
+def test_ties_are_broken_alike_whatever_the_order() -> None:
+    twins = [passage("- Fever", guideline=name, ordinal=0) for name in ("b.md", "a.md")]
+    orders = [rerank(reading("fever"), [candidate(one) for one in order], STATISTICS) for order in (twins, twins[::-1])]
+    assert [[one.passage.guideline for one in order] for order in orders] == [["a.md", "b.md"]] * 2
+
+
+def test_a_passage_without_units_is_ranked_by_its_window() -> None:
+    one = candidate(passage("", ordinal=2), 0.5, [])
+    assert one.unit_cosine == 0.5
+    assert rerank(reading("fever"), [one], STATISTICS)[0].blended < 0.5
+
+
+def test_a_question_of_stop_words_only_covers_nothing() -> None:
+    (one,) = rerank(reading("what should I do?"), [candidate(DRUGS)], STATISTICS)
+    assert one.lexical == one.heading == 0.0
+
+
+class TestAskedTerms:
+    def test_a_word_and_what_it_was_read_as_are_one_thing(self) -> None:
+        asked = asked_terms(reading("treat a hypo", ("hypo", "hypoglycaemia, low blood glucose")), STATISTICS)
+        held = term_set("Low blood glucose: treat with carbohydrate")
+        assert coverage(asked, held, STATISTICS) == 1.0
+
+    def test_a_mistyped_word_counts_as_the_known_one(self) -> None:
+        asked = asked_terms(reading("amoxicilin dose"), STATISTICS)
+        assert any((stem("amoxicillin"),) in one.alternatives for one in asked)
+
+    def test_a_hyphenated_word_counts_once(self) -> None:
+        asked = asked_terms(reading("anti-emetic"), STATISTICS)
+        assert len(asked) == 1
+        assert coverage(asked, term_set("antiemetic"), STATISTICS) == 1.0
+        assert coverage(asked, term_set("an anti emetic"), STATISTICS) == 1.0
+
+    def test_a_rare_word_weighs_more_than_a_frequent_one(self) -> None:
+        counts = TermStatistics.of(["fever"] * 30 + ["fever brucellosis"])
+        asked = asked_terms(reading("fever in brucellosis"), counts)
+        assert coverage(asked, {"brucellosi"}, counts) > 0.5 > coverage(asked, {"fever"}, counts)
+
+    @given(st.text(max_size=80))
+    def test_coverage_of_any_question_is_a_share(self, question: str) -> None:
+        asked = asked_terms(reading(question), STATISTICS)
+        assert 0.0 <= coverage(asked, term_set(question), STATISTICS) <= 1.0 + 1e-9
+        assert coverage(asked, frozenset(), STATISTICS) == 0.0

@@ -2,12 +2,20 @@
 // own HTML, no attribute but a checked address, no picture from anywhere.
 
 const parser = window.markdownit("default", { html: false, breaks: true, linkify: false }).disable("image");
+const SIDES = { "text-align:right": "right", "text-align:center": "center" };
+
+// A column's side as a class: the page allows no inline style.
+for (const cell of ["th_open", "td_open"]) {
+  parser.renderer.rules[cell] = (tokens, at, options, env, self) => {
+    const side = SIDES[tokens[at].attrGet("style")];
+    tokens[at].attrs = side ? [["class", side]] : [];
+    return self.renderToken(tokens, at, options);
+  };
+}
 
 const KNOWN = new Set(
   "P BR STRONG EM S DEL CODE PRE BLOCKQUOTE UL OL LI TABLE THEAD TBODY TR TH TD HR H1 H2 H3 H4 H5 H6 A".split(" "),
 );
-const SIDES = { "text-align:right": "right", "text-align:center": "center" };
-
 /** Draw a text; `names` are the user names that are shown as mentions. */
 export function draw(text, names) {
   const drawn = new DOMParser().parseFromString(parser.render(text), "text/html");
@@ -32,8 +40,7 @@ function copy(from, to, names, inCode) {
         continue;
       }
       if (node.tagName === "OL" && /^\d{1,9}$/.test(node.getAttribute("start") || "")) made.start = node.getAttribute("start");
-      const side = SIDES[node.getAttribute("style")];
-      if (side) made.className = side;
+      if (Object.values(SIDES).includes(node.className)) made.className = node.className;
       copy(node, made, names, inCode || node.tagName === "CODE" || node.tagName === "A");
       if (node.tagName === "TABLE") {
         const wide = document.createElement("div");

@@ -21,13 +21,14 @@ from typing import Any, Protocol
 
 from bot.command_replies import pages
 from bot.commands import parse
+from bot.conversation import Conversations
 from bot.exchange import Mode, Result
 from bot.lanes import Job, Lane
 from bot.ledger import Claim, Ledger, LedgerError
 from bot.ledger_lane import LedgerLane
 from bot.mattermost.client import MattermostClient
 from bot.mattermost.errors import MattermostError
-from bot.mattermost.events import Post, Question
+from bot.mattermost.events import Question
 from bot.mattermost.places import Places
 from bot.mattermost.websocket import EventStream
 from bot.orders import Operations, Orders, OrdersLibrary
@@ -45,7 +46,6 @@ SEEN = "eyes"
 OFFERED = ("+1", "-1")
 TYPING_EVERY_S = 4.0
 TELL_PLACE_AFTER_S = 3.0
-EARLIER_MOST = 5
 QUICK_PLACES = 4
 MAX_PROPS_CHARS = 8_000
 EVERYWHERE = Filters()
@@ -108,6 +108,7 @@ class Desk:
         self.ledger = LedgerLane(ledger, sleep)
         self.places = Places(client)
         self.poster = Poster(client, sleep)
+        self.conversations = Conversations(self.ledger, clock)
         self.stream: EventStream | None = None
         self.clock = clock
         self.sleep = sleep
@@ -155,6 +156,7 @@ class Desk:
             job.in_doubt = in_doubt or claim.attempt > 1 or edition > 0
             job.updating = edition > 0
             self.jobs[question.id] = job
+            self.conversations.note(question)
         finally:
             del self.arriving[question.id]
         if self.is_deleted(question):
@@ -344,7 +346,7 @@ class Desk:
                 viewer=viewer,
                 mode=job.command.mode,
                 filters=job.command.filters,
-                earlier=await self.earlier(job.post),
+                earlier=await self.conversations.earlier(job.question),
             )
             posts = render(
                 result,
@@ -373,18 +375,6 @@ class Desk:
             settings=self.settings.fingerprint(),
             edit_at=job.edition,
         )
-
-    async def earlier(self, post: Post) -> list[str]:
-        """Return how the questions before a post in its thread were read, oldest first."""
-        if not post.root_id:
-            return []
-        events = await self.ledger.patiently(self.ledger.ledger.events, kinds=("result",), thread_id=post.thread_id)
-        readings = {
-            event.question_id: str((event.texts or {}).get("read_as", ""))
-            for event in events
-            if event.question_id != post.id and (event.body or {}).get("status") in ("answered", "refused")
-        }
-        return [text for text in readings.values() if text][-EARLIER_MOST:]
 
     async def _recorded(self, job: Job) -> Said | None:
         """Return what an earlier owner of this claim had recorded but perhaps not posted."""

@@ -11,7 +11,6 @@ from bot.command_replies import guidelines_text, help_text, passage_text, search
 from bot.commands import Command
 from bot.display import display_line
 from bot.exchange import Result
-from bot.ledger import Event
 from bot.mattermost.events import Question
 from retrieval.access import Viewer
 from retrieval.entries import GuidelineEntry
@@ -107,7 +106,7 @@ class Orders:
         return guidelines_text(entries, command.text, self._today())
 
     async def _show(self, command: Command, question: Question, viewer: Viewer) -> str:
-        event = await self._last_result(question)
+        event = await self._desk.conversations.last_result(question)
         sources = (event.body or {}).get("sources") or () if event is not None else ()
         if not sources:
             return "There is no answer of mine in this thread yet. Ask me something here first."
@@ -121,7 +120,7 @@ class Orders:
         return passage_text(command.text, passage)
 
     async def _why(self, question: Question, viewer: Viewer) -> str:
-        event = await self._last_result(question)
+        event = await self._desk.conversations.last_result(question)
         if event is None or event.body is None:
             return "There is no answer of mine in this thread yet. Ask me something here first."
         if event.body.get("status") == "blocked":
@@ -159,9 +158,3 @@ class Orders:
         if self._library is None:
             return None
         return await asyncio.to_thread(self._library.passage, passage_id, viewer)
-
-    async def _last_result(self, question: Question) -> Event | None:
-        """Return the newest result of the thread; in a direct message without a thread, of the channel's last."""
-        ledger = self._desk.ledger
-        events = await ledger.patiently(ledger.ledger.events, kinds=("result",), thread_id=question.thread_id)
-        return events[-1] if events else None

@@ -198,9 +198,16 @@ class Run:
         self.answerer = FakeAnswerer(answer_text=long_answer)
         self.bots: list[tuple[Presence, Steps]] = []
         self.questions: list[dict[str, Any]] = []
+        self.starting: dict[Presence, asyncio.Task[None]] = {}
         self._names = itertools.count()
 
     async def bot(self, steps: Steps | None = None) -> Presence:
+        presence = self.launch(steps)
+        await self.starting[presence]
+        return presence
+
+    def launch(self, steps: Steps | None = None) -> Presence:
+        """Start a bot, without waiting until it is online."""
         steps = steps or Steps()
         settings = settings_for(self.server.url, lease_s=LEASE_S, shutdown_s=20.0)
         presence = make_presence(
@@ -216,14 +223,17 @@ class Run:
         presence.client._sleep = self.time.sleep
         steps.watch(presence)
         self.bots.append((presence, steps))
-        await presence.start()
+        self.starting[presence] = asyncio.create_task(presence.start())
         return presence
 
     async def kill(self, presence: Presence) -> None:
+        starting = self.starting.pop(presence)
+        starting.cancel()
         for bot, steps in self.bots:
             if bot is presence:
                 steps.die()
         self.bots = [pair for pair in self.bots if pair[0] is not presence]
+        await asyncio.gather(starting, return_exceptions=True)
         await kill(presence)
 
     def ask(self, person: str, channel_id: str, text: str, root_id: str = "") -> dict[str, Any]:
@@ -322,14 +332,10 @@ async def killed_at(folder: Path, step: int) -> None:
     """Kill the bot at a step of a question's life; the next one must bring it to its end."""
     async with a_run(folder) as run:
         steps = Steps(step, "kill")
-        starting = asyncio.create_task(run.bot(steps))
+        presence = run.launch(steps)
         await one_question(run)
         if await reached(steps):
-            starting.cancel()
-            for presence, _ in list(run.bots):
-                await run.kill(presence)
-        else:
-            await starting
+            await run.kill(presence)
         await run.bot()
         await run.end()
 
@@ -338,14 +344,13 @@ async def frozen_at(folder: Path, step: int) -> None:
     """Freeze the bot at a step for longer than its lease while another works; then let it wake."""
     async with a_run(folder) as run:
         steps = Steps(step, "freeze")
-        starting = asyncio.create_task(run.bot(steps))
+        run.launch(steps)
         await one_question(run)
         await reached(steps)
         await run.bot()
         if run.questions:
             await until(lambda: run.ledger.is_finished(run.questions[0]["id"]), within_s=30)
         steps.thaw()
-        await starting
         await run.end()
 
 
@@ -355,7 +360,8 @@ async def stormy(folder: Path, seed: int) -> None:
     weather = Weather(seed, badness=chance.choice([0.02, 0.05, 0.1]))
     async with a_run(folder, weather) as run:
         server = run.server
-        starting = [asyncio.create_task(run.bot()) for _ in range(chance.choice([1, 1, 2]))]
+        for _ in range(chance.choice([1, 1, 2])):
+            run.launch()
         places = [server.channel("triage")["id"], server.channel("ward-3")["id"]]
         people = ["ann", "ben", "zoe"]
         for number in range(chance.randrange(4, 9)):
@@ -385,15 +391,13 @@ async def stormy(folder: Path, seed: int) -> None:
                     await server.start(port=port)
                 case 2 if run.bots:
                     await run.kill(run.bots[0][0])
-                    starting.append(asyncio.create_task(run.bot()))
+                    run.launch()
                 case 3:
-                    starting.append(asyncio.create_task(run.bot()))
+                    run.launch()
                 case _:
                     pass
         weather.badness = 0.0
-        await asyncio.gather(*starting)
-        if not run.bots:
-            await run.bot()
+        await asyncio.gather(*run.starting.values())
         await run.end()
 
 

@@ -84,6 +84,7 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 _SPLITS = frozenset("; , and or but while whereas then ( ) plus followed . & +".split())  # noqa: SIM905
+_AGAINST = ("negation", "unsupported")
 _MAX_RUNS = 24
 
 
@@ -245,7 +246,9 @@ class _Checking:
                         continue
                 prefix += tokens[condition.start : condition.end]
         heads: frozenset[str] = frozenset()
-        if any(t.quantity for t in run) and not any(t.concept and not t.population and not t.role for t in run):
+        bare = not any(t.concept and not t.population and not t.role for t in run)
+        acts = not any(t.quantity or (t.concept and t.concept not in v.ACTIONS) for t in run)
+        if (bare and any(t.quantity for t in run)) or acts:
             heads = frozenset(t.concept for t in before if t.concept and not t.population and not t.role)
         return Piece((*prefix, *run), tokens, medicines, populations, heads, behind)
 
@@ -265,6 +268,13 @@ class _Checking:
                 continue
             if not problems_with(piece, cited.statement, cited.also):
                 carrying.append(cited)
+        if carrying and not numbers and len(said) <= 4 and not any(said <= c.statement.own for c in carrying):
+            # A mere mention carries nothing where the source speaks of just this otherwise.
+            for cited in candidates:
+                if said <= cited.statement.own:
+                    against = [p for p in problems_with(piece, cited.statement, cited.also) if p[0] in _AGAINST]
+                    if against:
+                        return [], against
         if carrying:
             return carrying, []
         best: list[Problem] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from bot.answering import vocabulary as v
 from bot.answering.quantities import Quantity, quantities_of
@@ -111,19 +112,23 @@ def _signed(tokens: list[Token]) -> tuple[Token, ...]:
 
 
 def _opens_instruction(tokens: list[Token], index: int) -> bool:
+    if index < len(tokens) and tokens[index].word in v.AUXILIARIES:
+        return True
     while index < len(tokens) and tokens[index].word in _SKIPPED:
         index += 1
     return index < len(tokens) and (tokens[index].word in v.VERBS or tokens[index].concept in v.ACTIONS)
 
 
 def _signed_clause(clause: list[Token]) -> list[Token]:
-    negations = sum(1 for t in clause if t.word in v.NEGATORS and t.word not in ("nor", "neither"))
-    negations += any(t.word in ("nor", "neither") for t in clause)
+    negators = [i for i, t in enumerate(clause) if t.word in v.NEGATORS]
+    # 'Not contraindicated' and 'should not be avoided' allow; 'is not … and must not …' forbids twice.
+    undone = sum(1 for a, b in pairwise(negators) if b - a <= 3 and clause[b].word not in ("not", "never", "nor", "neither"))
+    negations = len(negators) - 2 * undone
     local = any(t.word in v.LOCAL_NEGATORS for t in clause)
     acts = [(i, t.concept) for i, t in enumerate(clause) if t.concept in v.ACTIONS]
-    if not negations and not local and not acts:
+    if not negators and not local and not acts:
         return clause
-    base = negations % 2 == 1
+    base = negations > 0
     signed: list[Token] = []
     within = 0
     vague = False

@@ -77,7 +77,7 @@ def comparison_before(text: str, number: int, unit: str = "") -> tuple[Compariso
     """
     begin = max(0, number - _REACH)
     before = text[begin:number]
-    stop = max(before.rfind(";"), before.rfind(". "))
+    stop = max(before.rfind(";"), _last_stop(before))
     if stop >= 0:
         begin += stop + 1
         before = before[stop + 1 :]
@@ -90,6 +90,13 @@ def comparison_before(text: str, number: int, unit: str = "") -> tuple[Compariso
         if unit not in _SHORT_TIMES or _OVER_COMPARES.search(before[: match.start()]):
             return ">", begin + match.start()
     return "", number
+
+
+_STOP = re.compile(r"(?<!max)(?<!min)(?<!approx)\.\s", re.IGNORECASE)
+
+
+def _last_stop(text: str) -> int:
+    return max((match.start() for match in _STOP.finditer(text)), default=-1)
 
 
 def comparison_after(text: str, end: int) -> tuple[Comparison, int]:

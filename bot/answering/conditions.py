@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.answering import vocabulary as v
 from bot.answering.clauses import Token
 from bot.answering.quantities import Quantity
 
@@ -54,7 +55,7 @@ def conditions_of(tokens: Sequence[Token]) -> tuple[Condition, ...]:
         span = tokens[index:end]
         concepts = frozenset(t.concept for t in span if t.concept)
         quantities = tuple(t.quantity for t in span if t.quantity)
-        if concepts or quantities or (kind == "if" and end > index + 1):
+        if concepts or quantities or (kind in ("if", "exception") and end > index + 1):
             after = found[-1].end if found else 0
             found.append(Condition(kind, index, end, concepts, quantities, _tied(tokens, index, end, after)))
         index = max(end, index + 1)
@@ -97,7 +98,7 @@ def _end(tokens: Sequence[Token], start: int) -> int:
         if token.word in _IF | _EXCEPTION | _UNTIL and position > start + 1:
             break
         if tokens[start].word in _FOR and token.word in ("and", "or") and position + 1 < len(tokens):
-            if tokens[position + 1].quantity:
+            if any(t.quantity for t in tokens[position + 1 : position + 4]):
                 break
         position += 1
     return position
@@ -122,6 +123,18 @@ def _tied(tokens: Sequence[Token], start: int, end: int, after: int) -> tuple[in
     first = start - 1 if previous == "(" else start
     while first > after and tokens[first - 1].word not in (".", ";", "|", "("):
         first -= 1
-    if not any(t.carries for t in tokens[first:start]):
+    if not any(t.carries for t in tokens[first:start]) and not (first and tokens[first - 1].word == "("):
         first = after
-    return first, start
+    return _nearest_part(tokens, first, start), start
+
+
+def _nearest_part(tokens: Sequence[Token], first: int, start: int) -> int:
+    """Return where the last comma-separated part before `start` begins, if that part is an instruction of its own."""
+    comma = next((i for i in range(start - 1, first, -1) if tokens[i].word == ","), first)
+    part = tokens[comma:start]
+    own = any(t.carries for t in part)
+    if own and tokens[start].word in _FOR:
+        return comma
+    if own and any(t.quantity or t.action or t.word in v.VERBS for t in part):
+        return comma
+    return first

@@ -62,7 +62,7 @@ def groups_of(tokens: Sequence[Token]) -> tuple[Group, ...]:
     drafts: list[_Draft] = []
     for strong, start, chunk in _chunks(tokens):
         new = _draft(chunk, start)
-        if not drafts or (strong and drafts[-1].quantities and new.quantities) or _conflict(drafts[-1], new):
+        if not drafts or (strong and drafts[-1].quantities and new.quantities) or _conflict(drafts, new):
             drafts.append(new)
             continue
         last = drafts[-1]
@@ -75,13 +75,15 @@ def groups_of(tokens: Sequence[Token]) -> tuple[Group, ...]:
     return _inherited(drafts)
 
 
-def _conflict(last: _Draft, new: _Draft) -> bool:
+def _conflict(drafts: Sequence[_Draft], new: _Draft) -> bool:
+    last = drafts[-1]
+    known = next((d.populations for d in reversed(drafts) if d.populations), set())
     if not last.quantities:
         return False
     if last.dimensions() & new.dimensions():
         return True
     return bool(
-        (new.populations - last.populations and (last.populations or new.quantities))
+        (new.populations - last.populations and (known or new.quantities))
         or (new.medicines - last.medicines and last.medicines and new.quantities)
         or (new.roles - last.roles)
     )

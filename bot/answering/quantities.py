@@ -271,7 +271,7 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
             shape = "ratio"
             values.append(number_value(ratio["n"]))
             end = ratio.end()
-    if shape == "one" and (other := _range_at(text, start, end, bool(unit), values[0], word)):
+    if shape == "one" and (other := _range_at(text, start, end, unit, values[0])):
         shape = "range"
         values.append(number_value(other["n"]))
         end = other.end()
@@ -349,10 +349,11 @@ def _unit_at(text: str, position: int) -> tuple[str, int]:
     return canonical_unit(match["u"]), match.end()
 
 
-def _range_at(text: str, start: int, end: int, has_unit: bool, first: float, word: bool) -> re.Match[str] | None:
+def _range_at(text: str, start: int, end: int, first_unit: str, first: float) -> re.Match[str] | None:
     match = _RANGE.match(text, end)
     if not match:
         return None
+    has_unit = bool(first_unit)
     separator = match["s"].lower()
     if match["n"].lower() == "one":
         return None
@@ -365,7 +366,7 @@ def _range_at(text: str, start: int, end: int, has_unit: bool, first: float, wor
     attached = text[match.end() : match.end() + 1]
     if not unit and attached.isalpha():
         return None
-    if has_unit and not unit:
+    if has_unit and (not unit or (unit in _HOURS) != (first_unit in _HOURS)):
         return None
     return match
 

@@ -91,9 +91,11 @@ class Statement:
     @cached_property
     def signs(self) -> dict[str, frozenset[bool]]:
         signs: dict[str, frozenset[bool]] = {}
-        for token in self.tokens:
+        label = next((i for i, t in enumerate(self.tokens[:10]) if t.word in (":", "–", "-")), 0)
+        for index, token in enumerate(self.tokens):
             if token.concept:
-                both = {True, False} if token.vague else {token.negated}
+                # What a label names is the subject of all that follows, denied or not.
+                both = {True, False} if token.vague or index < label else {token.negated}
                 signs[token.concept] = signs.get(token.concept, frozenset()) | both
         return signs
 

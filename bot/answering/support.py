@@ -196,6 +196,7 @@ def _dropped_limits(piece: Piece, source: Group) -> list[Problem]:
 # Negation and action
 
 _DENYING = v.NEGATORS | v.LOCAL_NEGATORS
+_COUNTED = _DENYING - {"non", "un", "avoidance"}
 
 def _wrong_signs(piece: Piece, statement: Statement) -> list[Problem]:
     actions: dict[str, set[str]] = {}
@@ -222,6 +223,11 @@ def _wrong_signs(piece: Piece, statement: Statement) -> list[Problem]:
     denies = _DENYING & {t.word for t in piece.tokens}
     if denies and not statement.forbids and not statement.denies:
         return [("negation", f"'{min(denies)}' is in the answer only")]
+    close = len(piece.concepts & statement.own) >= 0.85 * max(len(piece.concepts), len(statement.own))
+    if close and not statement.forbids:
+        counted = [sum(t.word in _COUNTED for t in tokens) for tokens in (piece.tokens, statement.tokens)]
+        if counted[0] != counted[1]:
+            return [("negation", "one text denies where the other does not")]
     if statement.denies_bare and not denies and len(piece.concepts & statement.own) * 2 > len(statement.own):
         return [("negation", "the source says this is not so")]
     return []
@@ -261,7 +267,7 @@ def _lost_conditions(piece: Piece, statement: Statement) -> list[Problem]:
             kept = bool(words & {"if", "when", "whenever", "where", "unless", "until"})
         kind = "negation" if condition.kind in ("exception", "only") else "unsupported"
         if condition.kind == "exception":
-            kept = kept and (bool(words & v.EXCEPTIONS) or bool(words & {"if", "not", "no"}))
+            kept = kept and (bool(words & v.EXCEPTIONS) or ("if" in words and bool(words & {"not", "no", "without"})))
         elif condition.kind == "only":
             kept = share >= 0.6 and (bool(words & v.ONLY) or bool(words & v.EXCEPTIONS))
         if not kept:
@@ -287,7 +293,7 @@ def _swapped_conditions(piece: Piece, statement: Statement) -> list[Problem]:
             t.concept for t in piece.tokens[slice(*condition.tied)] if t.concept
         } & statement.own - condition.concepts
         there = {t.concept for t in statement.tokens[slice(*best.tied)] if t.concept}
-        if tied and not tied & there:
+        if tied and there and not tied & there:
             return [("unsupported", "the source ties this condition to something else")]
     return []
 
@@ -366,10 +372,10 @@ def _substituted(piece: Piece, statement: Statement) -> list[Problem]:
         right = keys[i + 1] if i + 1 < len(keys) else None
         if left is None:
             right2 = keys[i + 2] if i + 2 < len(keys) else None
-            places = [j - 1 for j in at.get(right, []) if j >= 1 and right2 is not None and others[j + 1 : j + 2] == [right2]]
+            places = [j - 1 for j in at.get(right, []) if j == 1 and right2 is not None and others[j + 1 : j + 2] == [right2]]
         elif right is None:
             left2 = keys[i - 2] if i >= 2 else None
-            places = [j + 1 for j in at.get(left, []) if j + 1 < len(others) and j >= 1 and others[j - 1] == left2]
+            places = [j + 1 for j in at.get(left, []) if j + 2 == len(others) and j >= 1 and others[j - 1] == left2]
         else:
             places = [j + 1 for j in at.get(left, []) if j + 2 < len(others) and others[j + 2] == right]
         if (left is None or right is None) and any(0 < abs(p - j) <= 2 for p in at.get(key, []) for j in places):

@@ -42,10 +42,10 @@ GLUE = _words(
     amount amounts total quantity number level levels value values rate rates range ranges form forms type types kind
     kinds duration period periods course frequency interval intervals time times daily day
     make makes made making get gets got getting keep put set ensure ensures ensured achieve achieves help helps
-    effective aim aims aimed order purpose goal goals
+    aim aims aimed order purpose goal goals
     adequate adequately yes answer question currently usually typically normally main mainly key
     based associated presence present presents presenting presentation occur occurs occurring occurred
-    non-drug""".strip()
+    aged age ages old older non-drug""".strip()
 ) - _words("non-drug")
 
 # Words that carry no fact but steer: they are read as marks, never as content.
@@ -91,7 +91,7 @@ neonate neonates neonatal newborn newborns
 infant infants infancy
 baby babies
 adolescent adolescents adolescence teenager teenagers
-elderly older aged geriatric
+elderly geriatric
 pregnant pregnancy pregnancies gestational gestation antenatal
 breastfeeding breastfeed lactating lactation nursing breast-feeding
 woman women female females
@@ -251,6 +251,7 @@ ROUTES = _words(
 )
 ROLES = _words("loading maintenance initial starting booster")
 ACTIONS = _words("start stop withhold suspend continue increase decrease double repeat replace remove")
+AUXILIARIES = _words("should must may can could might will is are was were has have shall")
 # Verbs that open a new instruction after a comma or 'and'.
 VERBS = _words(
     """give use take start stop withhold suspend continue increase decrease double repeat avoid administer treat refer

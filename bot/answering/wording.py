@@ -29,12 +29,22 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(?:high|raised|elevated) blood pressure\b", "hypertension"),
         (r"\blow blood (?:glucose|sugar)\b|\bhypoglycemia\b", "hypoglycaemia"),
         (r"\bhigh blood (?:glucose|sugar)\b|\bhyperglycemia\b", "hyperglycaemia"),
-        (r"\bco[- ]trimoxazole\b", "cotrimoxazole"),
+        (r"\b(anti|pre|post|co|re|sub|inter|multi|peri|auto|hyper|hypo|extra|ultra)-(?=[a-z]{3})", r"\1"),
+        (r"\banti (?=[a-z]{4})", "anti"),
+        (r"\b(?:all|every) (?=(?:\w+ )?(?:patients?|child(?:ren)?|adults?|(?:wo)?men|cases|people|infants?|babies|neonates?)\b)", "everyone "),
+        (r"\bco trimoxazole\b", "cotrimoxazole"),
+        (r"\b(type|stage|grade|class)-(?=\d)", r"\1 "),
+        (r"\b(\d+)(?:st|nd|rd|th)(?= (?:week|day|month|year))", r"\1"),
+        (r"\bACEIs?\b|\bACE[- ]?Is?\b|\bACE[- ]inhibitors?\b|\bangiotensin[- ]converting[- ]enzyme inhibitors?\b", "aceinhibitor"),
+        (r"\bARBs?\b|\bangiotensin(?: II)? receptor blockers?\b", "angiotensinblocker"),
+        (r"\bPPIs?\b|\bproton[- ]pump inhibitors?\b", "protonpumpinhibitor"),
+        (r"\bNSAIDs?\b|\bnonsteroidal anti-?inflammatory (?:drugs?|agents?)\b|\bnon-steroidal anti-?inflammatory (?:drugs?|agents?)\b", "nsaid"),
+        (r"\bbecause of\b|\bdue to\b|\bowing to\b|\bon account of\b", "because"),
         (r"\bcontra-indicat", "contraindicat"),
         (r"\bpost-?operative(?:ly)?\b|\bafter surgery\b|\bafter (?:the )?operation\b", "postoperative"),
         (r"\bfirst[- ](?:line|choice)\b", "first-line"),
         (r"\bsecond[- ]line\b", "second-line"),
-        (r"\bstarting (?:dose|dosage)\b|\bstart(?:ing)? (?:with|at|on)\b(?= \d)", "initial"),
+        (r"\bstarting (?:dose|dosage)\b|\b(?:start(?:ed|ing)?|begin|begun|initiated|commenced?) (?:with|at|on)(?: a dose of)?(?= \d)", "initial"),
         (r"\bas well as\b|\balong with\b|\btogether with\b|\bin addition to\b|\bcombined with\b|\bin combination with\b", "and"),
         (r"\bapart from\b|\bother than\b|\bwith the exception of\b|\bexcept(?:ing)?(?: for| in| when| if)?\b", "except"),
         (r"\brather than\b|\binstead of\b", "not"),
@@ -49,7 +59,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _PHRASE_HINT = re.compile(
     r"\.|mouth|per |tongue|require|need|necessary|away|once|soon|delay|pressure|blood|co[- ]t|contra-|post|after|first|second|"
     r"start|well as|along|together|addition|combin|apart|other than|exception|except|rather|instead|to be|can|n't|only|no longer|"
-    r"glycemia|intra-|skin|same time",
+    r"glycemia|intra-|skin|same time|-|\banti |ACE|ARB|PPI|NSAID|all |every |pump|angiot|due to|because|owing|begin|begun|initiated|commence|\d(?:st|nd|rd|th)",
     re.IGNORECASE,
 )
 

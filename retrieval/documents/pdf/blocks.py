@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from retrieval.documents.pdf.flow import ColumnsEnd, ColumnTitle, Element, PlacedTable, Row, look_of
-from retrieval.documents.pdf.headings import BULLETS, MAX_LINES, Look, is_heading, levels_of
+from retrieval.documents.pdf.headings import BULLETS, MAX_LINES, Look, has_dose, is_heading, levels_of
 from retrieval.documents.pdf.outline import Entry
 from retrieval.documents.tree import LEAD_MAX_CHARS, TreeBuilder
 
@@ -17,6 +17,11 @@ COLUMN_LEVEL = 500
 _MARKER = re.compile(rf"^(?:[{re.escape(BULLETS)}]+|o)(?=\s)|^\(?(?:\d{{1,2}}|[A-Za-z]|[ivx]{{1,4}})[.)](?=\s+\S)")
 _STUCK_BULLET = re.compile(r"^[•●▪■◦‣➢❖☐☑□✓](?=\S)")
 _SENTENCE_ENDS = re.compile(r"[.!?:;][\"'”’)\]]*$")
+# A line that ends like this goes on in the next one.
+_DANGLES = re.compile(
+    r"(?:[<>≤≥=/(,–-]|\b(?:if|of|or|and|to|the|a|an|at|by|in|for|from|with|every|is|than|per|over|until|SBP|HR))$",
+    re.IGNORECASE,
+)
 _ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
@@ -134,7 +139,7 @@ class BlockWriter:
             return False
         indented = row.box.x0 > first.box.x0 + 3
         wrapped = not _SENTENCE_ENDS.search(above.text) and row.text[:1].islower()
-        return indented or wrapped
+        return indented or wrapped or bool(_DANGLES.search(above.text))
 
     def _flush(self) -> None:
         self._flush_paragraph()
@@ -276,7 +281,7 @@ def _starts(before: Element | None, row: Row) -> bool:
 
 def _same_heading(above: Row, row: Row, body: float) -> bool:
     """Tell whether a row is the next line of a heading that was wrapped."""
-    if row.page != above.page or abs(row.size - above.size) > 0.6 or row.bold != above.bold:
+    if row.page != above.page or abs(row.size - above.size) > 0.6 or row.bold != above.bold or has_dose(row.text):
         return False
     if row.underlined != above.underlined or is_marked(row) or above.text.rstrip().endswith((":", ".")):
         return False

@@ -22,8 +22,10 @@ POPULATION = re.compile(
     r"(?:non[- ]?)?pregnant|women|men|males?|females?)\b",
     re.IGNORECASE,
 )
-LONG_CELL_CHARS = 150
-VERY_LONG_CELL_CHARS = 700
+LONG_CELL_CHARS = 100
+VERY_LONG_CELL_CHARS = 300
+LABEL_MAX_CHARS = 70
+COLUMN_TITLE_MAX_CHARS = 220
 COLUMN_SLACK_POINTS = 6.0
 TITLE_MAX_CHARS = 60
 
@@ -221,20 +223,43 @@ def _table(lattice: Lattice, page: Page, before: PlacedTable | None, body: float
     grid = lattice.grid()
     bold = [all(cell.is_bold for cell in lattice.row_cells(row)) for row in range(lattice.rows)]
     captions, table = divided(grid, bold)
-    texts = [cell for row in table.rows for cell in row if cell]
-    typical = median(map(len, texts)) if texts else 0
-    longest = max(map(len, texts), default=0)
-    named = [cell for cell in table.header if cell]
-    populations = len(named) >= 2 and len(named) == lattice.columns and all(map(POPULATION.search, named))
-    if any(table.header) and lattice.columns <= 4 and (populations or typical > LONG_CELL_CHARS):
-        yield from _as_columns(lattice, len(captions), page)
-    elif typical > LONG_CELL_CHARS or (longest > VERY_LONG_CELL_CHARS and lattice.columns <= 3):
-        for cell in lattice.cells:
-            yield from _in_columns(_rows(cell.lines, page), body)
+    header_row = len(captions)
+    if _is_prose(lattice, header_row):
+        titles = lattice.row_cells(header_row)
+        named = len(titles) >= 2 and all(_is_title(cell) for cell in titles)
+        if named and header_row + 1 < lattice.rows:
+            yield from _as_columns(lattice, header_row, page)
+        else:
+            for cell in lattice.cells:
+                yield from _in_columns(_rows(cell.lines, page), body)
+    elif any(table.header) and all(POPULATION.search(cell) for cell in table.header) and lattice.columns <= 4:
+        yield from _as_columns(lattice, header_row, page)
     else:
         if not any(table.header) and before is not None and _goes_on(lattice, before):
             table = Table(before.table.header, table.rows)
         yield PlacedTable(captions, table, page.index, lattice.box)
+
+
+def _is_prose(lattice: Lattice, header_row: int) -> bool:
+    """Tell whether a drawn table only places running text side by side.
+
+    Its first column holds no short labels, and its cells are long or hold many lines.
+    """
+    if lattice.columns > 4:
+        return False
+    below = [cell for cell in lattice.cells if cell.row > header_row or header_row + 1 == lattice.rows]
+    if not below:
+        return False
+    first = [cell for cell in below if cell.column == 0 and cell.column_end == 1]
+    labels = len(first) >= 2 and all(len(cell.text) <= LABEL_MAX_CHARS for cell in first)
+    if labels:
+        return False
+    lengths = [len(cell.text) for cell in below]
+    return median(lengths) > LONG_CELL_CHARS or max(lengths) > VERY_LONG_CELL_CHARS
+
+
+def _is_title(cell: Cell) -> bool:
+    return bool(cell.lines) and cell.lines[0].style.bold and len(cell.text) <= COLUMN_TITLE_MAX_CHARS
 
 
 def _goes_on(lattice: Lattice, before: PlacedTable) -> bool:
@@ -250,14 +275,21 @@ def _as_columns(lattice: Lattice, header_row: int, page: Page) -> Iterator[Eleme
     for row in range(header_row):
         for cell in lattice.row_cells(row):
             yield from _rows(cell.lines, page)
+    # What runs below all columns belongs to none of them.
+    across = [
+        cell for cell in lattice.cells if cell.row > header_row and cell.column_end - cell.column == lattice.columns
+    ]
     for column in range(lattice.columns):
         title = _cell_at(lattice, header_row, column)
         below = [cell for cell in lattice.cells if cell.row > header_row and cell.column == column]
+        below = [cell for cell in below if cell not in across]
         if title is not None and title.column == column:
             yield ColumnTitle(Row(title.lines), nested=True)
         for cell in below:
             yield from _rows(cell.lines, page)
     yield ColumnsEnd()
+    for cell in across:
+        yield from _rows(cell.lines, page)
 
 
 def _cell_at(lattice: Lattice, row: int, column: int) -> Cell | None:

@@ -70,6 +70,11 @@ def is_heading(look: Look, body: float) -> bool:
     return True
 
 
+def has_dose(text: str) -> bool:
+    """Tell whether a number with a unit stands in the text."""
+    return bool(_DOSE.search(text))
+
+
 @dataclass(frozen=True, slots=True)
 class HeadingStyle:
     """How a heading is set; orders by prominence, the most prominent first."""

@@ -9,6 +9,8 @@ from retrieval.documents.pdf.page import Box, Line, Page, Word, around
 
 SNAP_POINTS = 3.0
 MIN_CELL_POINTS = 6.0
+MIN_CLOSED_SHARE = 0.85
+MIN_SIDE_SHARE = 0.7
 MAX_LINES_A_TABLE = 200
 
 
@@ -150,6 +152,8 @@ def _lattice(page: Page, levels: Sequence[Box], uprights: Sequence[Box]) -> Latt
         place for place, line in enumerate(page.lines) if box.holds(line.box.middle_x, line.box.middle_y)
     )
     cells = _filled(_cells(xs, ys, levels, uprights), [page.lines[place] for place in sorted(places)])
+    if not _is_drawn([cell for cell in cells if cell.words], levels, uprights):
+        return None
     kept_rows = sorted({cell.row for cell in cells if cell.words})
     kept_columns = sorted({cell.column for cell in cells if cell.words})
     if len(kept_rows) < 2 or len(kept_columns) < 2:
@@ -170,6 +174,40 @@ def _lattice(page: Page, levels: Sequence[Box], uprights: Sequence[Box]) -> Latt
         if cell.words
     ]
     return Lattice(box, len(kept_rows), len(kept_columns), tuple(squeezed), places)
+
+
+def _is_drawn(cells: Sequence[Cell], levels: Sequence[Box], uprights: Sequence[Box]) -> bool:
+    """Tell whether the cells are closed by rules and no text runs over their edges.
+
+    Boxes of a flow chart, joined by arrows, make a grid too, but its places are open.
+    """
+    if not cells:
+        return False
+    closed = sum(1 for cell in cells if _is_closed(cell.box, levels, uprights))
+    overrun = sum(1 for cell in cells if any(word.box.x1 > cell.box.x1 + 8 for word in cell.words))
+    return closed >= MIN_CLOSED_SHARE * len(cells) and overrun <= (1 - MIN_CLOSED_SHARE) * len(cells)
+
+
+def _is_closed(box: Box, levels: Sequence[Box], uprights: Sequence[Box]) -> bool:
+    for y in (box.y0, box.y1):
+        spans = [(rule.x0, rule.x1) for rule in levels if abs(rule.middle_y - y) <= MIN_CELL_POINTS]
+        if _covered(box.x0, box.x1, spans) < MIN_SIDE_SHARE * box.width:
+            return False
+    for x in (box.x0, box.x1):
+        spans = [(rule.y0, rule.y1) for rule in uprights if abs(rule.middle_x - x) <= MIN_CELL_POINTS]
+        if _covered(box.y0, box.y1, spans) < MIN_SIDE_SHARE * box.height:
+            return False
+    return True
+
+
+def _covered(start: float, end: float, spans: Sequence[tuple[float, float]]) -> float:
+    covered, reached = 0.0, start
+    for low, high in sorted(spans):
+        low, high = max(low, reached), min(high, end)
+        if high > low:
+            covered += high - low
+            reached = high
+    return covered
 
 
 def _positions(values: Sequence[float]) -> list[float]:

@@ -14,7 +14,7 @@ from retrieval.documents.pdf.outline import is_sane
 from retrieval.documents.pdf.page import Page
 from retrieval.documents.pdf.reading import opened, outline_of, pages_of, properties_of
 from retrieval.documents.pdf.running import Running, body_size, running_of
-from retrieval.documents.pdf.title import title_of
+from retrieval.documents.pdf.title import promoted, title_of
 from retrieval.documents.tree import TreeBuilder, characters, characters_in
 from retrieval.guideline import Coverage, Problem
 
@@ -42,6 +42,7 @@ def load_pdf(data: bytes, name: str, *, ocr: bool = False) -> Loaded:
     BlockWriter(builder, running.labels, body).write(elements, outline if is_sane(outline) else ())
     root = builder.build("")
     title = title_of(legible, root, PurePosixPath(name).stem, body)
+    root = promoted(root, title)
     gone = sum(
         characters(page.lines[place].text) for page in legible for index, place in running.lines if index == page.index
     )

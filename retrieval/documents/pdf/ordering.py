@@ -1,4 +1,4 @@
-"""Lines in the order of reading, where a file stores a page's text boxes after its running text (pure)."""
+"""Lines in the order of reading, where a file stores parts of a page out of it (pure)."""
 
 from __future__ import annotations
 
@@ -7,57 +7,41 @@ from dataclasses import replace
 
 from retrieval.documents.pdf.page import Line
 
-JUMP_POINTS = 4.0
+# Two lines are above each other when they share so much of the narrower one's width.
+SHARED_WIDTH = 0.5
 
 
 def in_reading_order(lines: Sequence[Line]) -> list[Line]:
     """Return lines in reading order, their rows numbered anew.
 
-    A file's own order is kept, as it follows columns. Only where it jumps back up to lines that stand beside
-    nothing that came before, those are put where their height says: what is stored later (a text box, a
-    drawn cell) belongs between the headings around it, not below the last one.
+    A file's own order is kept, as it follows columns. But a line that is stored after lines that stand right
+    below it (the title of a box, a text box between headings, a footer that is stored first) goes before the
+    first of those: a heading read after its text would name other text.
     """
     ordered: list[Line] = []
-    for run in _runs(lines):
-        if ordered and run[0].box.middle_y < ordered[-1].box.middle_y and not _beside(run, ordered):
-            for line in run:
-                ordered.insert(_place(line, ordered), line)
-        else:
-            ordered.extend(run)
+    lowest = 0.0
+    for line in lines:
+        middle = line.box.middle_y + 0.5 * line.box.height
+        place = len(ordered)
+        if middle < lowest:
+            place = next((at for at, other in enumerate(ordered) if _is_below(other, line, middle)), place)
+            # What the found line belongs to may begin with a short line beside this one: a heading.
+            while 0 < place < len(ordered) and _begins(ordered[place - 1], ordered[place], middle):
+                place -= 1
+        ordered.insert(place, line)
+        lowest = max(lowest, line.box.middle_y)
     return _numbered(ordered)
 
 
-def _runs(lines: Sequence[Line]) -> list[list[Line]]:
-    """Part lines where the next one stands higher than the one before."""
-    runs: list[list[Line]] = []
-    for line in lines:
-        above = runs[-1][-1] if runs else None
-        if above is None or line.box.middle_y < above.box.middle_y - max(JUMP_POINTS, 0.5 * line.box.height):
-            runs.append([])
-        runs[-1].append(line)
-    return runs
+def _is_below(other: Line, line: Line, middle: float) -> bool:
+    if other.box.middle_y <= middle:
+        return False
+    shared = min(other.box.x1, line.box.x1) - max(other.box.x0, line.box.x0)
+    return shared >= SHARED_WIDTH * min(other.box.width, line.box.width)
 
 
-def _beside(run: Sequence[Line], ordered: Sequence[Line]) -> bool:
-    """Tell whether a line of the run stands beside an earlier one, so that the two are columns."""
-    spans = sorted((line.box.y0, line.box.y1) for line in ordered)
-    for line in run:
-        middle = line.box.middle_y
-        if any(y0 < middle < y1 for y0, y1 in spans):
-            return True
-    # The run as a whole reaches beside a column when earlier text stands left or right of its span throughout.
-    top, bottom = run[0].box.y0, run[-1].box.y1
-    left, right = min(line.box.x0 for line in run), max(line.box.x1 for line in run)
-    between = [line for line in ordered if top < line.box.middle_y < bottom]
-    return any(line.box.x1 < left + JUMP_POINTS or line.box.x0 > right - JUMP_POINTS for line in between)
-
-
-def _place(line: Line, ordered: Sequence[Line]) -> int:
-    """Return where a line goes: before the first one that stands lower, looked for from the end."""
-    place = len(ordered)
-    while place > 0 and ordered[place - 1].box.middle_y > line.box.middle_y:
-        place -= 1
-    return place
+def _begins(first: Line, second: Line, middle: float) -> bool:
+    return first.box.middle_y > middle and _is_below(second, first, first.box.middle_y)
 
 
 def _numbered(lines: Sequence[Line]) -> list[Line]:

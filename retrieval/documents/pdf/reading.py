@@ -9,11 +9,13 @@ import ctypes
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
+from retrieval.documents.pdf.grounds import edges_of
 from retrieval.documents.pdf.lines import lines_of
 from retrieval.documents.pdf.ordering import in_reading_order
 from retrieval.documents.pdf.outline import Entry
@@ -220,6 +222,7 @@ class _Fonts:
 def _drawings(page: pdfium.PdfPage, turn: _Turn) -> tuple[list[Box], int]:
     """Return the level and upright lines of a page, and how many pictures and paths it has."""
     rules: list[Box] = []
+    grounds: list[tuple[Box, int]] = []
     drawn = 0
     identity = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
     waiting = [(pdfium_c.FPDFPage_GetObject(page.raw, n), identity) for n in range(_count(page))]
@@ -231,13 +234,25 @@ def _drawings(page: pdfium.PdfPage, turn: _Turn) -> tuple[list[Box], int]:
             drawn += 1
         elif kind == pdfium_c.FPDF_PAGEOBJ_PATH:
             drawn += 1
-            rules.extend(Box(*turn.corners(*box)) for box in _path_rules(item, matrix))
+            path = _Path.read(item, matrix)
+            if path is not None:
+                rules.extend(Box(*turn.corners(*corners)) for corners in path.rules())
+                if path.is_ground():
+                    grounds.append((Box(*turn.corners(*path.corners)), _colour(item)))
         elif kind == pdfium_c.FPDF_PAGEOBJ_FORM:
             inner = _times(_matrix(item), matrix)
             count = pdfium_c.FPDFFormObj_CountObjects(item)
             parts = [pdfium_c.FPDFFormObj_GetObject(item, n) for n in range(min(count, MAX_PAGE_OBJECTS))]
             waiting.extend((part, inner) for part in reversed(parts) if part)
-    return rules, drawn
+    return [*rules, *edges_of(grounds)], drawn
+
+
+def _colour(item: Any) -> int:
+    red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
+    pdfium_c.FPDFPageObj_GetFillColor(
+        item, ctypes.byref(red), ctypes.byref(green), ctypes.byref(blue), ctypes.byref(alpha)
+    )
+    return (red.value << 16) | (green.value << 8) | blue.value
 
 
 def _count(page: pdfium.PdfPage) -> int:
@@ -256,41 +271,64 @@ def _times(inner: Matrix, outer: Matrix) -> Matrix:
     return a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m
 
 
-def _path_rules(item: Any, outer: Matrix) -> Iterator[Corners]:
-    """Yield the level and upright lines of a path as (left, bottom, right, top)."""
-    parts = pdfium_c.FPDFPath_CountSegments(item)
-    if parts < 2 or parts > MAX_PATH_PARTS:
-        return
-    a, b, c, d, e, f = _times(_matrix(item), outer)
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    pdfium_c.FPDFPath_GetDrawMode(item, ctypes.byref(fill), ctypes.byref(stroke))
-    x, y = ctypes.c_float(), ctypes.c_float()
-    points: list[tuple[float, float]] = []
-    kinds: list[int] = []
-    for part in range(parts):
-        segment = pdfium_c.FPDFPath_GetPathSegment(item, part)
-        pdfium_c.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y))
-        points.append((a * x.value + c * y.value + e, b * x.value + d * y.value + f))
-        kinds.append(pdfium_c.FPDFPathSegment_GetType(segment))
-        if kinds[-1] == pdfium_c.FPDF_SEGMENT_BEZIERTO:
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """A path of straight lines: its corners (left, bottom, right, top), its points and how it is drawn."""
+
+    corners: Corners
+    points: tuple[tuple[float, float], ...]
+    kinds: tuple[int, ...]
+    filled: bool
+    stroked: bool
+
+    @classmethod
+    def read(cls, item: Any, outer: Matrix) -> _Path | None:
+        parts = pdfium_c.FPDFPath_CountSegments(item)
+        if parts < 2 or parts > MAX_PATH_PARTS:
+            return None
+        a, b, c, d, e, f = _times(_matrix(item), outer)
+        fill, stroke = ctypes.c_int(), ctypes.c_int()
+        pdfium_c.FPDFPath_GetDrawMode(item, ctypes.byref(fill), ctypes.byref(stroke))
+        x, y = ctypes.c_float(), ctypes.c_float()
+        points: list[tuple[float, float]] = []
+        kinds: list[int] = []
+        for part in range(parts):
+            segment = pdfium_c.FPDFPath_GetPathSegment(item, part)
+            kinds.append(pdfium_c.FPDFPathSegment_GetType(segment))
+            if kinds[-1] == pdfium_c.FPDF_SEGMENT_BEZIERTO:
+                return None
+            pdfium_c.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y))
+            points.append((a * x.value + c * y.value + e, b * x.value + d * y.value + f))
+        across, up = [px for px, _ in points], [py for _, py in points]
+        corners = (min(across), min(up), max(across), max(up))
+        return cls(corners, tuple(points), tuple(kinds), bool(fill.value), bool(stroke.value))
+
+    @property
+    def is_thin(self) -> bool:
+        left, bottom, right, top = self.corners
+        return right - left <= RULE_MAX_POINTS or top - bottom <= RULE_MAX_POINTS
+
+    def is_ground(self) -> bool:
+        """Tell whether it is a filled rectangle, such as the ground of a cell."""
+        return self.filled and not self.is_thin and len(self.points) <= 6 and len(set(self.points)) == 4
+
+    def rules(self) -> Iterator[Corners]:
+        """Yield its level and upright lines."""
+        if self.is_thin:
+            if self.filled or self.stroked:
+                yield self.corners
             return
-    left, right = min(px for px, _ in points), max(px for px, _ in points)
-    bottom, top = min(py for _, py in points), max(py for _, py in points)
-    if right - left <= RULE_MAX_POINTS or top - bottom <= RULE_MAX_POINTS:
-        if fill.value or stroke.value:
-            yield left, bottom, right, top
-        return
-    if not stroke.value:
-        return
-    start = points[0]
-    for number, (point, kind) in enumerate(zip(points, kinds, strict=True)):
-        if kind == pdfium_c.FPDF_SEGMENT_MOVETO:
-            start = point
-            continue
-        yield from _level_or_upright(points[number - 1], point)
-        closes = number + 1 == len(points) or kinds[number + 1] == pdfium_c.FPDF_SEGMENT_MOVETO
-        if closes and point != start:
-            yield from _level_or_upright(point, start)
+        if not self.stroked:
+            return
+        start = self.points[0]
+        for number, (point, kind) in enumerate(zip(self.points, self.kinds, strict=True)):
+            if kind == pdfium_c.FPDF_SEGMENT_MOVETO:
+                start = point
+                continue
+            yield from _level_or_upright(self.points[number - 1], point)
+            closes = number + 1 == len(self.points) or self.kinds[number + 1] == pdfium_c.FPDF_SEGMENT_MOVETO
+            if closes and point != start:
+                yield from _level_or_upright(point, start)
 
 
 def _level_or_upright(one: tuple[float, float], two: tuple[float, float]) -> Iterator[Corners]:

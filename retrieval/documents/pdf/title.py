@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from retrieval.documents.pdf.page import Page
-from retrieval.guideline import Section
+from retrieval.guideline import Block, Section
 
 _WORD = re.compile(r"[^\W\d_]{3,}|\d{2,}")
 MIN_SHARED = 0.5
@@ -33,6 +34,61 @@ def title_of(pages: Sequence[Page], root: Section, stem: str, body: float) -> st
         if shared and shared / min(len(wanted), len(words)) >= MIN_SHARED and score > best_score:
             best, best_score = section.heading, score
     return best
+
+
+def promoted(root: Section, title: str) -> Section:
+    """Return the tree with the title's section at the top.
+
+    What stands above it on the first page is a letterhead: it stays a section of its own, and out of the paths
+    of all that follows.
+    """
+    path = _path_to(root, title)
+    if not title or path is None or len(path) < 2:
+        return root
+    children: list[Section] = list(root.children[: path[0]])
+    after: list[list[Section]] = []
+    node = root
+    for place in path:
+        after.append(list(node.children[place + 1 :]))
+        node = node.children[place]
+    children.append(_without_last(root.children[path[0]], path[1:]))
+    children.append(node)
+    for later in reversed(after):
+        children.extend(later)
+    return replace(root, children=tuple(children))
+
+
+def with_text(section: Section, letterhead: Callable[[Section], bool], block: Callable[[Section], Block]) -> Section:
+    """Return the tree with a block in every section that has nothing but its heading.
+
+    What was set like a heading may be the instruction itself ('Contact base'); without a block it would be in
+    no passage.
+
+    Args:
+        letterhead: tells which sections to leave empty.
+        block: makes the block of a heading.
+    """
+    if not section.children and not section.blocks and not letterhead(section):
+        return replace(section, blocks=(block(section),))
+    return replace(section, children=tuple(with_text(child, letterhead, block) for child in section.children))
+
+
+def _path_to(root: Section, heading: str) -> tuple[int, ...] | None:
+    for place, child in enumerate(root.children):
+        if child.heading == heading:
+            return (place,)
+        below = _path_to(child, heading)
+        if below is not None:
+            return (place, *below)
+    return None
+
+
+def _without_last(section: Section, path: Sequence[int]) -> Section:
+    """Return a section without what a path leads to, and without all that follows it."""
+    kept = section.children[: path[0]]
+    if len(path) > 1:
+        kept = (*kept, _without_last(section.children[path[0]], path[1:]))
+    return replace(section, children=kept)
 
 
 def _words(text: str) -> list[str]:

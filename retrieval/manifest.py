@@ -11,7 +11,7 @@ from typing import Any
 from retrieval.errors import IndexMismatch
 
 Audience = tuple[str, ...]
-FORMAT = 1
+FORMAT = 2
 CURE = "run `guideline-bot index --full` to build the index again"
 
 

@@ -169,7 +169,8 @@ class GenerationWriter:
         self._windows.close()
         self._units.close()
         self._chroma.close()
-        for file in _FILES:
+        sizes = _sizes(self._directory)
+        for file in (*sizes, "chroma/chroma.sqlite3"):
             _sync(self._directory / file)
         manifest = Manifest(
             name=self._directory.name,
@@ -181,7 +182,7 @@ class GenerationWriter:
             audiences=tuple(self._collections),
             audience_passages=tuple(collection.passages for collection in collections),
             audience_windows=tuple(collection.windows for collection in collections),
-            sizes={file: (self._directory / file).stat().st_size for file in _FILES},
+            sizes=sizes,
             notes=dict(notes or {}),
         )
         with Generation(self._directory, manifest) as written:
@@ -520,6 +521,13 @@ def _chroma_metadata(passage: Passage) -> dict[str, str | int]:
         "page": passage.page,
     }
     return {name: value for name, value in known.items() if value is not None}
+
+
+def _sizes(directory: Path) -> dict[str, int]:
+    """Return the bytes of every file that does not change again: Chroma crashes on a graph that is cut short."""
+    graphs = sorted(path for path in (directory / "chroma").glob("*/*") if path.is_file())
+    files = [*(directory / name for name in _FILES), *graphs]
+    return {path.relative_to(directory).as_posix(): path.stat().st_size for path in files}
 
 
 def _sync(path: Path) -> None:

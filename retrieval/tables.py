@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import threading
 from collections import Counter
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from retrieval.found import Filters
 from retrieval.guideline import Guideline, Passage
 from retrieval.records import dump_guideline, dump_passage, load_guideline, load_passage
+from retrieval.units import full_text
 
 _SCHEMA = """
 CREATE TABLE guidelines (number INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, audience INTEGER NOT NULL,
@@ -29,14 +29,12 @@ CREATE TABLE terms (audience INTEGER NOT NULL, term TEXT NOT NULL, passages INTE
     PRIMARY KEY (audience, term)) WITHOUT ROWID;
 CREATE TABLE definitions (audience INTEGER NOT NULL, short TEXT NOT NULL, long TEXT NOT NULL,
     passages INTEGER NOT NULL, PRIMARY KEY (audience, short, long)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5(text, content='');
 """
 _INDEXES = """
 CREATE INDEX passages_by_id ON passages (id);
 CREATE INDEX passages_by_guideline ON passages (guideline);
 """
-
-
-_GAP = r"\s+"
 
 
 def fold(text: str) -> str:
@@ -95,6 +93,7 @@ class TableWriter:
             "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)",
             (self.passages, passage.id, guideline, path, dump_passage(passage), first_window, first_unit),
         )
+        self._rows.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (self.passages, full_text(passage)))
         self.passages += 1
 
     def add_statistics(self, audience: int, terms: Counter[str], definitions: Counter[tuple[str, str]]) -> None:
@@ -187,20 +186,14 @@ class Tables:
         return found
 
     def mentions(self, phrase: str, audiences: Iterable[int]) -> bool:
-        """Tell whether a phrase stands, in any case and as whole words, in a passage of these collections."""
-        folded = phrase.casefold().split()
-        pattern = re.compile(rf"(?<!\w){_GAP.join(map(re.escape, folded))}(?!\w)", re.IGNORECASE)
-        holds = " AND ".join(["instr(lower(passages.body), ?)"] * len(folded))
+        """Tell whether a phrase stands in a passage of these collections: its words in a row, in any case."""
         query = (
-            "SELECT passages.number FROM passages JOIN guidelines ON guidelines.number = passages.guideline "
-            f"WHERE guidelines.audience = ? AND {holds} LIMIT 200"
+            "SELECT 1 FROM words JOIN passages ON passages.number = words.rowid "
+            "JOIN guidelines ON guidelines.number = passages.guideline "
+            "WHERE words MATCH ? AND guidelines.audience = ? LIMIT 1"
         )
-        for audience in audiences:
-            for (number,) in self._ask(query, (audience, *folded)):
-                passage = self.passage(number)
-                if pattern.search(passage.text) or pattern.search(passage.trail):
-                    return True
-        return False
+        quoted = '"' + phrase.replace('"', " ") + '"'
+        return any(self._ask(query, (quoted, audience)) for audience in audiences)
 
     def _guideline(self, number: int) -> Guideline:
         return load_guideline(self._ask("SELECT body FROM guidelines WHERE number = ?", (number,))[0][0])

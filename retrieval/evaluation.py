@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.found import Found, Source
 from retrieval.questions import EvaluationQuestion
+
+Scored = NDArray[np.float64]
 
 RANKED_KEPT = 20
 STEPS = 100
@@ -309,10 +312,10 @@ def propose(outcomes: Sequence[Outcome], wanted_false_answer_rate: float) -> Pro
     above = np.array([one.gate_score for one in outcomes if one.question.answerable])
     if not len(below):
         return None
-    score = _lowest(below, wanted_false_answer_rate)
+    score = float(_lowest(below[None, :], wanted_false_answer_rate)[0])
     random = np.random.default_rng(0)
     draws = random.choice(below, size=(RESAMPLES, len(below)))
-    low, high = np.quantile([_lowest(draw, wanted_false_answer_rate) for draw in draws], [0.025, 0.975])
+    low, high = np.quantile(_lowest(draws, wanted_false_answer_rate), [0.025, 0.975])
     return Proposal(
         score,
         (float(low), float(high)),
@@ -364,13 +367,18 @@ def fallen(before: Mapping[str, Any], now: Mapping[str, Any], max_drop: float) -
     return tuple(lines)
 
 
-def _lowest(below: np.ndarray[Any, Any], wanted: float) -> float:
-    """Return the lowest score, in steps of 0.001, that at most the wanted share of `below` reaches."""
-    allowed = math.floor(wanted * len(below) + 1e-9)
-    if allowed >= len(below):
-        return 0.0
-    highest_refused = float(np.sort(below)[::-1][allowed])
-    return math.floor(highest_refused * 1000 + 1) / 1000
+def _lowest(below: Scored, wanted: float) -> Scored:
+    """Return the lowest score, in steps of 0.001, that at most the wanted share of each row reaches: float[rows].
+
+    Args:
+        below: float[rows, n].
+    """
+    rows, count = below.shape
+    allowed = math.floor(wanted * count + 1e-9)
+    if allowed >= count:
+        return np.zeros(rows)
+    highest_refused = np.sort(below, axis=1)[:, count - 1 - allowed]
+    return np.asarray(np.floor(highest_refused * 1000 + 1) / 1000)
 
 
 def _section(source: Source) -> RankedSection:

@@ -46,6 +46,7 @@ _ATTACHMENT_DEFAULTS_CHARS = 300
 _COLOUR = "#2a6db0"
 
 _REFUSED = {
+    "below_score": "The guidelines don't cover this.",
     "nothing_indexed": "There is nothing to answer from yet.",
     "fact_absent": "The guidelines don't say this.",
     "filtered_out": "Nothing is found where the question was to be looked up.",
@@ -177,7 +178,7 @@ def _quotes(result: Result) -> list[str]:
 
 def _refusal(result: Result, ask_line: str) -> list[str]:
     kind = result.verdict.kind if result.verdict is not None else None
-    first = f"**{_REFUSED.get(kind or '', 'The guidelines don’t cover this.')}**"
+    first = f"**{_REFUSED.get(kind or 'below_score', '')}**"
     pieces = [f"{first} {display_line(result.reason)}".rstrip(), *_reading(result)]
     if result.nearest:
         lines = [
@@ -230,8 +231,8 @@ def _notes(result: Result) -> list[str]:
 
 def _needed(result: Result, *, best: bool = False) -> list[str]:
     verdict = result.verdict
-    if verdict is None:
-        return []
+    if verdict is None or (best and f"{verdict.min_score:.2f}" in result.reason):
+        return []  # the reason has said it
     found = f"; the best found is {verdict.best:.2f}" if best and (result.nearest or verdict.best) else ""
     return [f"A source needs a score of {verdict.min_score:.2f}{found}."]
 

@@ -122,10 +122,16 @@ def test_a_refusal_says_why_names_the_nearest_sections_and_whom_to_ask() -> None
     )
     message = only(result, ask_line=ASK)
     first = message.splitlines()[0]
-    assert first == "**The guidelines don’t cover this.** No section says anything of semaglutide."
+    assert first == "**The guidelines don't cover this.** No section says anything of semaglutide."
     assert "- Diabetes protocol › 2. Kidney function and metformin (score 0.41)" in message
     assert "needs a score of 0.55; the best found is 0.41" in message
     assert message.endswith(ASK)
+
+
+def test_the_score_that_was_needed_is_not_said_twice() -> None:
+    reason = "The best source scores 0.41, 0.55 is needed."
+    message = only(Result("q", reading("q"), "refused", reason=reason, verdict=verdict(False, best=0.41)))
+    assert message.count("0.55") == 1
 
 
 def test_a_blocked_reply_repeats_nothing_of_the_question() -> None:

@@ -90,7 +90,7 @@ async function open(channel, root = "") {
   await load();
   byId("title").textContent = label(channel);
   byId("write").querySelector("textarea").placeholder =
-    channel.type === "D" ? `Message ${label(channel)}` : `Message ${label(channel)}${bot ? `: mention @${bot.username} to ask` : ""}`;
+    channel.type === "D" || !bot ? `Message ${label(channel)}` : `Ask with @${bot.username} …`;
   drawChannels();
   drawAll();
   places.channel.scrollTop = places.channel.scrollHeight;

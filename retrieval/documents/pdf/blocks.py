@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from retrieval.documents.pdf.flow import ColumnsEnd, ColumnTitle, Element, PlacedTable, Row, look_of
-from retrieval.documents.pdf.headings import BULLETS, MAX_LINES, Look, has_dose, is_heading, levels_of
+from retrieval.documents.pdf.headings import BULLETS, MAX_LINES, Look, has_dose, is_heading, levels_of, number_depth
 from retrieval.documents.pdf.outline import Entry
 from retrieval.documents.tree import LEAD_MAX_CHARS, TreeBuilder
 
@@ -22,6 +23,8 @@ _DANGLES = re.compile(
     r"(?:[<>≤≥=/(,–-]|\b(?:if|of|or|and|to|the|a|an|at|by|in|for|from|with|every|is|than|per|over|until|SBP|HR))$",
     re.IGNORECASE,
 )
+_CONTENTS = re.compile(r"^(?:table of )?contents\W*$", re.IGNORECASE)
+_CONTENTS_ENTRY = re.compile(r"[^\W\d_].*[\s.\-_…](?:page\s*)?(?:\d{1,3}|[ivxlc]{1,6})\s*$", re.IGNORECASE)
 _ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
@@ -209,6 +212,7 @@ def is_marked(row: Row) -> bool:
 def with_headings(elements: Sequence[Element], outline: Sequence[Entry], body: float) -> list[_Item]:
     """Return the elements with headings found: those the bookmarks name, then those set like one."""
     named = _named(elements, outline)
+    contents = _contents_pages(elements)
     items: list[_Item] = []
     at = 0
     while at < len(elements):
@@ -235,7 +239,7 @@ def with_headings(elements: Sequence[Element], outline: Sequence[Entry], body: f
             items.append(element)
             at += 1
             continue
-        rows = _heading_rows(elements, at, named, body)
+        rows = () if element.page in contents else _heading_rows(elements, at, named, body)
         if rows:
             first = look_of(rows[0], True)
             text = " ".join(row.text for row in rows).replace("\u00ad ", "").replace("\u00ad", "-")
@@ -245,6 +249,15 @@ def with_headings(elements: Sequence[Element], outline: Sequence[Entry], body: f
             items.append(element)
             at += 1
     return items
+
+
+def _contents_pages(elements: Sequence[Element]) -> set[int]:
+    """Return the pages of a table of contents, whose entries are no headings."""
+    entries = Counter(
+        element.page for element in elements if isinstance(element, Row) and _CONTENTS_ENTRY.search(element.text)
+    )
+    titled = {element.page for element in elements if isinstance(element, Row) and _CONTENTS.match(element.text)}
+    return {page for page, count in entries.items() if count >= (3 if page in titled else 6)}
 
 
 def _heading_rows(elements: Sequence[Element], at: int, named: Mapping[int, object], body: float) -> tuple[Row, ...]:
@@ -264,7 +277,20 @@ def _heading_rows(elements: Sequence[Element], at: int, named: Mapping[int, obje
         rows.append(following)
         if len(rows) > MAX_LINES:
             return ()
+    text = " ".join(row.text for row in rows)
+    sentence = text.endswith((".", ";", ",")) and not number_depth(text)
+    after = elements[at + len(rows)] if at + len(rows) < len(elements) else None
+    if sentence or (isinstance(after, Row) and _runs_on(rows[-1], after)):
+        return ()
     return tuple(rows)
+
+
+def _runs_on(above: Row, row: Row) -> bool:
+    """Tell whether the sentence of a row goes on in the next one."""
+    if row.page != above.page or is_marked(row) or above.text.rstrip().endswith((":", ".", "?")):
+        return False
+    gap = row.box.y0 - above.box.y1
+    return -0.8 * row.size < gap < 0.4 * row.size and row.text[:1].islower() and len(above.text) > 30
 
 
 def _starts(before: Element | None, row: Row) -> bool:

@@ -23,6 +23,7 @@ _DATED = re.compile(
     r"\b(?:effective|revised|revision|reviewed?|approved|issued?|updated|version|date|supersedes|scope|expires?)\b.*(?:\d|:)",
     re.IGNORECASE,
 )
+_CAPTION = re.compile(r"^(?:table|figure|fig\.?|chart|box)\s*\d", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CONTENTS_ENTRY = re.compile(r"(?:\.\s*){4,}|[-_]{5,}|…")
 
@@ -60,7 +61,7 @@ def is_heading(look: Look, body: float) -> bool:
         return False
     if text[0].islower() or (text[0] in "(*†‡§<>≤≥" and not look.bold):
         return False
-    if _DATED.search(text):
+    if _DATED.search(text) or _CAPTION.match(text):
         return False
     if _DOSE.search(text) and not (_AGE_OR_WEIGHT_GROUP.search(text) and look.bold and len(text) < 50):
         return look.size >= 1.4 * body
@@ -113,16 +114,20 @@ def levels_of(looks: Sequence[Look], known: Mapping[int, int]) -> list[int]:
     depths = [number_depth(look.text) for look in looks]
     numbered = [rank[style.key()] for style, depth in zip(styles, depths, strict=True) if depth]
     top_numbered = min(numbered, default=0)
-    voted = _voted(styles, known)
+    voted = _voted(styles, {place: level for place, level in known.items() if not depths[place]})
+    tops = [level - depths[place] for place, level in known.items() if depths[place]]
+    above_numbered = max(set(tops), key=lambda top: (tops.count(top), top)) if tops else None
     deepest = max(known.values(), default=0)
     levels: list[int] = []
     for place, (style, depth) in enumerate(zip(styles, depths, strict=True)):
         if place in known:
             levels.append(known[place])
-        elif style.key() in voted:
-            levels.append(voted[style.key()])
+        elif depth and above_numbered is not None:
+            levels.append(above_numbered + depth)
         elif depth:
             levels.append(deepest + 10 * (top_numbered + 1) + depth)
+        elif style.key() in voted:
+            levels.append(voted[style.key()])
         else:
             levels.append(deepest + 10 * (rank[style.key()] + 1))
     return levels

@@ -64,8 +64,18 @@ class Lattice:
 
 def lattices_of(page: Page) -> list[Lattice]:
     """Return the drawn tables of at least two columns and two rows, from the top."""
-    level = [rule for rule in page.rules if rule.width >= rule.height and rule.width > MIN_CELL_POINTS]
-    upright = [rule for rule in page.rules if rule.height > rule.width and rule.height > MIN_CELL_POINTS]
+    drawn = _found(page, page.rules)
+    if page.grounds:
+        # Coloured grounds make a table only where no lines do: they often colour each line of a cell.
+        coloured = _found(page, [*page.rules, *page.grounds])
+        drawn.extend(one for one in coloured if not any(one.places & two.places for two in drawn))
+    drawn.sort(key=lambda lattice: (lattice.box.y0, lattice.box.x0))
+    return drawn
+
+
+def _found(page: Page, rules: Sequence[Box]) -> list[Lattice]:
+    level = [rule for rule in rules if rule.width >= rule.height and rule.width > MIN_CELL_POINTS]
+    upright = [rule for rule in rules if rule.height > rule.width and rule.height > MIN_CELL_POINTS]
     found: list[Lattice] = []
     for levels, uprights in _connected(_joined(level, True), _joined(upright, False)):
         if len(levels) + len(uprights) > MAX_LINES_A_TABLE * 4:
@@ -73,7 +83,6 @@ def lattices_of(page: Page) -> list[Lattice]:
         lattice = _lattice(page, levels, uprights)
         if lattice is not None:
             found.append(lattice)
-    found.sort(key=lambda lattice: (lattice.box.y0, lattice.box.x0))
     return [one for one in found if not any(two is not one and _inside(one.box, two.box) for two in found)]
 
 

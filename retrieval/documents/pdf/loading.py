@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from retrieval.documents.loaded import Loaded
 from retrieval.documents.pdf.blocks import BlockWriter
 from retrieval.documents.pdf.flow import Element, PlacedTable, flow_of
-from retrieval.documents.pdf.lattice import lattices_of
+from retrieval.documents.pdf.lattice import Lattice, lattices_of
 from retrieval.documents.pdf.legibility import is_legible
 from retrieval.documents.pdf.outline import is_sane
 from retrieval.documents.pdf.page import Page
 from retrieval.documents.pdf.reading import opened, outline_of, pages_of, properties_of
-from retrieval.documents.pdf.running import Running, body_size, running_of
-from retrieval.documents.pdf.title import promoted, title_of
+from retrieval.documents.pdf.running import BAND, Running, body_size, running_of
+from retrieval.documents.pdf.title import promoted, title_of, with_text
 from retrieval.documents.tree import TreeBuilder, characters, characters_in
-from retrieval.guideline import Coverage, Problem
+from retrieval.guideline import Block, Coverage, Problem, Section
+
+TITLE_MAX_CHARS = 150
+_MADE_WITH = re.compile(r"^microsoft (?:word|powerpoint|excel) - ", re.IGNORECASE)
+_JUNK_TITLE = re.compile(
+    r"^(?:untitled|document\d*|slide \d+|powerpoint presentation|title|print|layout \d+)\W*$|"
+    r"\.(?:docx?|pptx?|xlsx?|pdf|indd|pub|rtf)$|\s{3,}|^[\W\d_]+$",
+    re.IGNORECASE,
+)
 
 
 def load_pdf(data: bytes, name: str, *, ocr: bool = False) -> Loaded:
@@ -35,14 +45,25 @@ def load_pdf(data: bytes, name: str, *, ocr: bool = False) -> Loaded:
     unread = [page for page in pages if not is_legible(page.raw)]
     empty = [page.index for page in pages if not characters(page.raw) or page in unread]
     legible = [page for page in pages if page.index not in set(empty)]
-    running = running_of(legible) if legible else Running(frozenset(), {})
+    lattices = {page.index: lattices_of(page) for page in legible}
+    running = running_of(legible, {page.index: _in_tables(page, lattices[page.index]) for page in legible})
     body = body_size(legible)
-    elements = list(_elements(legible, running, body))
+    elements = list(_elements(legible, lattices, running, body))
     builder = TreeBuilder()
     BlockWriter(builder, running.labels, body).write(elements, outline if is_sane(outline) else ())
     root = builder.build("")
     title = title_of(legible, root, PurePosixPath(name).stem, body)
     root = promoted(root, title)
+    before_title = set(itertools.takewhile(lambda heading: heading != title, _headings(root))) if title else set()
+
+    def is_letterhead(section: Section) -> bool:
+        return section is root or (section.page == pages[0].index and section.heading in before_title)
+
+    def block_of(section: Section) -> Block:
+        label = running.labels.get(section.page or 0)
+        return Block("paragraph", section.heading, page=section.page, page_label=label)
+
+    root = with_text(root, is_letterhead, block_of)
     gone = sum(
         characters(page.lines[place].text) for page in legible for index, place in running.lines if index == page.index
     )
@@ -58,16 +79,32 @@ def load_pdf(data: bytes, name: str, *, ocr: bool = False) -> Loaded:
     return Loaded(root, title, property_title_of(properties), coverage=coverage, warnings=warnings)
 
 
+def _headings(root: Section) -> Iterator[str]:
+    return (section.heading for path, section in root.walk() if path)
+
+
 def property_title_of(properties: dict[str, str]) -> str:
-    return ""
+    """Return the title of the document's properties, "" where it names the program or file it was made from."""
+    title = _MADE_WITH.sub("", properties.get("title", "")).strip()
+    if len(title) < 4 or len(title) > TITLE_MAX_CHARS or _JUNK_TITLE.search(title):
+        return ""
+    return title
 
 
-def _elements(pages: Sequence[Page], running: Running, body: float) -> Iterator[Element]:
+def _in_tables(page: Page, lattices: Sequence[Lattice]) -> set[int]:
+    """Return the positions of lines in tables that reach out of the page's head and foot."""
+    top, bottom = BAND * page.height, (1 - BAND) * page.height
+    return {place for one in lattices if one.box.y1 > top and one.box.y0 < bottom for place in one.places}
+
+
+def _elements(
+    pages: Sequence[Page], lattices: Mapping[int, Sequence[Lattice]], running: Running, body: float
+) -> Iterator[Element]:
     before: PlacedTable | None = None
     for page in pages:
         gone = {place for index, place in running.lines if index == page.index}
         last: PlacedTable | None = None
-        for element in flow_of(page, gone, lattices_of(page), before, body):
+        for element in flow_of(page, gone, lattices[page.index], before, body):
             if isinstance(element, PlacedTable):
                 last = element
             yield element

@@ -106,6 +106,7 @@ class Page:
         label: the printed label in the file's page labels, "" without.
         raw: the text as pdfium gives it.
         rules: drawn lines that are level or upright, as thin boxes.
+        grounds: edges of coloured grounds, as thin boxes.
         drawn: number of pictures and paths; 0 on a blank page.
     """
 
@@ -116,5 +117,6 @@ class Page:
     raw: str
     lines: tuple[Line, ...] = ()
     rules: tuple[Box, ...] = ()
+    grounds: tuple[Box, ...] = ()
     drawn: int = 0
     warnings: tuple[str, ...] = field(default_factory=tuple)

@@ -46,6 +46,7 @@ _DINGBATS = {
     0xF0E0: "→", 0xF0E8: "→", 0xF0F0: "→", 0xF0DF: "←", 0xF0E1: "↑", 0xF0E2: "↓", 0xF0A6: "▫", 0xF071: "❑",
     0xF06E: "■", 0xF06C: "●", 0xF0FB: "✗",
 }  # fmt: skip
+_ARROWS = {0xF0A6: "→", 0xF0A5: "←", 0xF0A7: "↑", 0xF0A8: "↓", 0xF068: "→", 0xF066: "←", 0xF067: "→", 0xF069: "↓"}
 
 
 @contextmanager
@@ -123,14 +124,14 @@ def _page(document: pdfium.PdfDocument, page: pdfium.PdfPage, index: int) -> Pag
     textpage = page.get_textpage()
     try:
         chars = _chars(textpage.raw, turn)
-        rules, drawn = _drawings(page, turn)
+        rules, grounds, drawn = _drawings(page, turn)
         chars = or_equal(chars, rules)
         fonts = _Fonts(textpage.raw)
         lines = in_reading_order(tuple(lines_of(chars, index + 1, fonts.style)))
     finally:
         textpage.close()
     raw = "".join(char.text for char in chars)
-    return Page(index + 1, turn.width, turn.height, label, raw, tuple(lines), tuple(rules), drawn)
+    return Page(index + 1, turn.width, turn.height, label, raw, tuple(lines), tuple(rules), tuple(grounds), drawn)
 
 
 class _Turn:
@@ -188,7 +189,10 @@ def _codes(textpage: Any, count: int) -> list[int]:
 
 def _private(textpage: Any, index: int, code: int) -> str:
     name, _ = _font(textpage, index)
-    table = _SYMBOL_FONT if "symbol" in name else _DINGBATS
+    if "wingdings3" in name.replace(" ", ""):
+        table = _ARROWS
+    else:
+        table = _SYMBOL_FONT if "symbol" in name else _DINGBATS
     return table.get(code, chr(code))
 
 
@@ -219,8 +223,8 @@ class _Fonts:
         return bold, bool(flags & 0x40) or any(word in name for word in _ITALIC_NAMES)
 
 
-def _drawings(page: pdfium.PdfPage, turn: _Turn) -> tuple[list[Box], int]:
-    """Return the level and upright lines of a page, and how many pictures and paths it has."""
+def _drawings(page: pdfium.PdfPage, turn: _Turn) -> tuple[list[Box], list[Box], int]:
+    """Return a page's level and upright lines, the edges of its grounds, and how many drawings it has."""
     rules: list[Box] = []
     grounds: list[tuple[Box, int]] = []
     drawn = 0
@@ -244,7 +248,7 @@ def _drawings(page: pdfium.PdfPage, turn: _Turn) -> tuple[list[Box], int]:
             count = pdfium_c.FPDFFormObj_CountObjects(item)
             parts = [pdfium_c.FPDFFormObj_GetObject(item, n) for n in range(min(count, MAX_PAGE_OBJECTS))]
             waiting.extend((part, inner) for part in reversed(parts) if part)
-    return [*rules, *edges_of(grounds)], drawn
+    return rules, list(edges_of(grounds)), drawn
 
 
 def _colour(item: Any) -> int:

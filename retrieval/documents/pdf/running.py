@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from retrieval.documents.pdf.page import Line, Page
@@ -38,11 +38,14 @@ class Running:
     labels: dict[int, str]
 
 
-def running_of(pages: Sequence[Page]) -> Running:
+def running_of(pages: Sequence[Page], in_tables: Mapping[int, Collection[int]]) -> Running:
     """Find running lines: the same text, digits aside, at the same height on several pages.
 
     Its first occurrence stays where it is set like a heading: it may be the title. Page numbers go even where
     there is one page only.
+
+    Args:
+        in_tables: page index → positions of its lines that stand in a table of more than a header or footer.
     """
     found: dict[tuple[str, str], list[tuple[int, int, Line]]] = defaultdict(list)
     numbers: list[tuple[int, int, Line]] = []
@@ -50,7 +53,7 @@ def running_of(pages: Sequence[Page]) -> Running:
     for page in pages:
         for place, line in enumerate(page.lines):
             side = _side(page, line)
-            if side is None:
+            if side is None or place in in_tables.get(page.index, ()):
                 continue
             found[side, _masked(line.text)].append((page.index, place, line))
             if _PAGE_NUMBER.match(line.text):

@@ -52,8 +52,8 @@ _AFTER: tuple[tuple[Comparison, re.Pattern[str]], ...] = tuple(
         ("<=", r"(?:of age |old )?(?:or|and|&)\s+(?:less|below|under|younger|fewer|lower|shorter|earlier)\b(?! than)"),
         (">=", r"(?:of age |old )?(?:or|and|&)\s+(?:more|above|over|older|greater|higher|longer|upwards?|later)\b(?! than)"),
         (">=", r"\+(?!\s*\d)|plus\b(?=\s*(?:$|[,.;)]))"),
-        ("<=", r"(?:at (?:the )?most|max(?:imum)?|as a maximum)\b(?!\s*(?:of|dose|daily|\d|:))"),
-        (">=", r"(?:at (?:the )?least|min(?:imum)?)\b(?!\s*(?:of|dose|daily|\d|:))"),
+        ("<=", r"(?:at (?:the )?most|max(?:imum)?|as a maximum)\b(?!\s*(?:of|dose|daily|every|once|twice|\w+ times|\d|:))"),
+        (">=", r"(?:at (?:the )?least|min(?:imum)?)\b(?!\s*(?:of|dose|daily|every|once|twice|\w+ times|\d|:))"),
     )
 )  # fmt: skip
 
@@ -64,7 +64,7 @@ _HINT_BEFORE = re.compile(
 _REACH = 70
 
 
-def comparison_before(text: str, number: int, unit: str = "") -> tuple[Comparison, int]:
+def comparison_before(text: str, number: int, unit: str = "", floor: int = 0) -> tuple[Comparison, int]:
     """Return the comparison whose words end where the number begins, and where those words begin.
 
     Args:
@@ -72,10 +72,12 @@ def comparison_before(text: str, number: int, unit: str = "") -> tuple[Compariso
         number: index of the number's first character.
         unit: canonical unit of the number as written; 'over' before a short time is how long something runs.
 
+        floor: end of the quantity before it; its words belong to it.
+
     Returns:
         the comparison ("" when there is none) and the start of its words (`number` when there are none).
     """
-    begin = max(0, number - _REACH)
+    begin = max(floor, number - _REACH)
     before = text[begin:number]
     stop = max(before.rfind(";"), _last_stop(before))
     if stop >= 0:

@@ -121,7 +121,7 @@ def _tied(tokens: Sequence[Token], start: int, end: int, after: int) -> tuple[in
         if last > end + 1 or previous not in (",",):
             return end, last
     first = start - 1 if previous == "(" else start
-    while first > after and tokens[first - 1].word not in (".", ";", "|", "("):
+    while first > after and tokens[first - 1].word not in (".", ";", "|", "(", "–", "-"):
         first -= 1
     if not any(t.carries for t in tokens[first:start]) and not (first and tokens[first - 1].word == "("):
         first = after

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.answering import vocabulary as v
 from bot.answering.clauses import Token
 from bot.answering.quantities import Quantity
 
@@ -23,6 +24,9 @@ class Group:
     Attributes:
         medicines, populations: of the group, or taken over from the groups beside it.
         own_populations: said in the group itself.
+        routes: said in the group; never taken over.
+        subject: the content words in front of its first quantity.
+        words: all its content words.
         roles: loading, maintenance, initial, starting; never taken over.
         span: first and last token that belong to it by what they are (a quantity, medicine, population), end exclusive.
     """
@@ -31,6 +35,9 @@ class Group:
     medicines: frozenset[str]
     populations: frozenset[str]
     roles: frozenset[str]
+    routes: frozenset[str]
+    subject: frozenset[str]
+    words: frozenset[str]
     span: tuple[int, int] = (0, 0)
 
 
@@ -40,19 +47,48 @@ class _Draft:
     medicines: set[str]
     populations: set[str]
     roles: set[str]
+    routes: set[str]
+    subject: set[str]
+    words: set[str]
     span: tuple[int, int]
 
     def dimensions(self) -> set[str]:
         return {q.dimension for q in self.quantities}
 
 
+_BOUND = frozenset("dose interval age time".split() + ["divided dose"])  # noqa: SIM905
+
+
+def _binds(token: Token) -> bool:
+    if token.quantity:
+        return token.quantity.dimension in _BOUND or bool(token.quantity.comparison)
+    return token.medicine or token.population or token.role
+
+
+def _subject(tokens: Sequence[Token]) -> set[str]:
+    """What the group is about: the content words in front of its first quantity, classes left out."""
+    subject: set[str] = set()
+    for token in tokens:
+        if token.quantity and token.quantity.dimension != "age":
+            break
+        if token.concept and not token.population and not token.role and token.concept not in _NO_SUBJECT:
+            subject.add(token.concept)
+    return subject
+
+
+_NO_SUBJECT = v.ROUTES | v.FORMS | v.ACTIONS | v.LIMITERS
+
+
 def _draft(tokens: Sequence[Token], start: int) -> _Draft:
-    marked = [start + i for i, t in enumerate(tokens) if t.quantity or t.medicine or t.population or t.role]
+    marked = [start + i for i, t in enumerate(tokens) if _binds(t)]
     return _Draft(
         [t.quantity for t in tokens if t.quantity],
         {t.concept for t in tokens if t.medicine},
         {t.concept for t in tokens if t.population},
         {t.concept for t in tokens if t.role},
+        {t.concept for t in tokens if t.concept in v.ROUTES},
+        _subject(tokens),
+        {t.concept for t in tokens if t.concept},
         (marked[0], marked[-1] + 1) if marked else (0, 0),
     )
 
@@ -62,7 +98,8 @@ def groups_of(tokens: Sequence[Token]) -> tuple[Group, ...]:
     drafts: list[_Draft] = []
     for strong, start, chunk in _chunks(tokens):
         new = _draft(chunk, start)
-        if not drafts or (strong and drafts[-1].quantities and new.quantities) or _conflict(drafts, new):
+        opens = chunk[0].word in v.AUXILIARIES or chunk[0].word in v.VERBS
+        if not drafts or ((strong or opens) and drafts[-1].quantities and new.quantities) or _conflict(drafts, new):
             drafts.append(new)
             continue
         last = drafts[-1]
@@ -70,6 +107,9 @@ def groups_of(tokens: Sequence[Token]) -> tuple[Group, ...]:
         last.medicines |= new.medicines
         last.populations |= new.populations
         last.roles |= new.roles
+        last.routes |= new.routes
+        last.subject |= new.subject if not last.quantities[: -len(new.quantities) or None] else set()
+        last.words |= new.words
         if new.span[1]:
             last.span = (last.span[0] if last.span[1] else new.span[0], new.span[1])
     return _inherited(drafts)
@@ -121,6 +161,15 @@ def _inherited(drafts: list[_Draft]) -> tuple[Group, ...]:
             (d.populations for d in reversed(drafts[:index]) if d.populations), set()
         )
         groups.append(
-            Group(tuple(draft.quantities), frozenset(medicines), frozenset(populations), frozenset(draft.roles), draft.span)
+            Group(
+                tuple(draft.quantities),
+                frozenset(medicines),
+                frozenset(populations),
+                frozenset(draft.roles),
+                frozenset(draft.routes),
+                frozenset(draft.subject),
+                frozenset(draft.words),
+                draft.span,
+            )
         )
     return tuple(groups)

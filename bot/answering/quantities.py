@@ -159,20 +159,22 @@ def quantities_of(text: str) -> tuple[Quantity, ...]:
     """
     found = _intervals(text)
     taken = [(q.start, q.end) for q in found]
-    position = 0
+    position = floor = 0
     while match := _NUMERAL.search(text, position):
         span = next(((s, e) for s, e in taken if s < match.end() and match.start() < e), None)
         if span:
             position = max(span[1], match.start() + 1)
+            floor = position
             continue
-        quantity = _read(text, match)
+        quantity = _read(text, match, floor)
         if quantity is None:
             position = match.end()
             continue
+        floor = quantity.end
         position = max(quantity.end, match.end())
         limit = min((s for s, _ in taken if s >= match.end()), default=len(text))
         if quantity.end > limit:
-            quantity = _read(text[:limit], match) or quantity
+            quantity = _read(text[:limit], match, floor) or quantity
             position = max(min(quantity.end, limit), match.end())
         found.append(quantity)
     found += _single_times(text)
@@ -188,7 +190,10 @@ def _intervals(text: str) -> list[Quantity]:
         values = tuple(sorted(hours))
         shape: Shape = "one" if len(values) == 1 else "range"
         written = match.group().strip()
-        found.append(Quantity(values, "interval", shape, start=match.start(), end=match.end(), text=written))
+        comparison, begin = comparison_before(text, match.start(), floor=max((q.end for q in found), default=0))
+        if comparison not in ("<=", ">="):
+            comparison, begin = "", match.start()
+        found.append(Quantity(values, "interval", shape, 0.0, comparison, "", begin, match.end(), written))
 
     if re.search(r"every|each|\bq", text, re.IGNORECASE):
         for m in _EVERY.finditer(text):
@@ -251,7 +256,7 @@ def _time(values: tuple[float, ...], unit: str) -> tuple[tuple[float, ...], str]
     return tuple(value * _HOURS[unit] for value in values), "hour"
 
 
-def _read(text: str, match: re.Match[str]) -> Quantity | None:
+def _read(text: str, match: re.Match[str], floor: int) -> Quantity | None:
     start, end = match.start("n"), match.end("n")
     values = [number_value(match["n"])]
     units: list[str] = []
@@ -298,7 +303,7 @@ def _read(text: str, match: re.Match[str]) -> Quantity | None:
         written_unit = ""
     if shape == "one" and not units and not suffix and not per_h and (label := _LABEL.search(text[:start])):
         return Quantity(tuple(values), label.group(1).lower(), start=start, end=end, text=text[label.start() : end])
-    comparison, begin = comparison_before(text, start, written_unit)
+    comparison, begin = comparison_before(text, start, written_unit, floor)
     if not comparison:
         comparison, end = comparison_after(text, end)
     if shape == "range" and (between := _BETWEEN.search(text[:start])):
@@ -366,12 +371,13 @@ def _range_at(text: str, start: int, end: int, first_unit: str, first: float) ->
     attached = text[match.end() : match.end() + 1]
     if not unit and attached.isalpha():
         return None
-    if has_unit and (not unit or (unit in _HOURS) != (first_unit in _HOURS)):
+    if has_unit and _family(unit) != _family(first_unit):
         return None
     return match
 
 
-def nearest(quantity: Quantity, others: tuple[Quantity, ...]) -> Quantity | None:
-    """Return the other quantity that looks most like this one, for a message; None when there is none alike."""
-    same = [o for o in others if o.same_value(quantity)] or [o for o in others if o.unit == quantity.unit]
-    return same[0] if same else None
+def _family(unit: str) -> str:
+    """Units of one family may stand at the two ends of a range: '500 mg – 1 g', '1 month – 12 years'."""
+    if unit in _HOURS:
+        return "time"
+    return "mass" if unit in ("mg", "g", "mcg", "ng", "kg") else "volume" if unit in ("ml", "l", "dl") else unit

@@ -100,6 +100,12 @@ class Statement:
         return signs
 
     @cached_property
+    def label(self) -> frozenset[str]:
+        """Concepts in front of its first colon, near its start."""
+        end = next((i for i, t in enumerate(self.tokens[:9]) if t.word == ":"), 0)
+        return concepts(self.tokens[:end])
+
+    @cached_property
     def denies(self) -> bool:
         words = {t.word for text in (self.text, *self.leads, *self.path[:1]) for t in tokens_of(text)}
         return bool(words & (v.NEGATORS | v.LOCAL_NEGATORS))

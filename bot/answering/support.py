@@ -56,6 +56,7 @@ def problems_with(piece: Piece, statement: Statement, also: frozenset[str] = fro
     problems += _wrong_joining(piece, statement)
     problems += _wrong_strength(piece, statement)
     problems += _substituted(piece, statement)
+    problems += _lost_purpose(piece, statement)
     return problems
 
 
@@ -103,7 +104,7 @@ def _against_group(piece: Piece, group: Group, source: Group, statement: Stateme
         problems.append(_quantity_problem(quantity, statement.quantities))
     problems += _wrong_classes(piece, group, source, statement)
     if not problems and any(q.dimension in _DOSES for q in group.quantities):
-        problems += _dropped_limits(piece, source)
+        problems += _dropped_limits(piece, source, statement)
     return problems
 
 
@@ -154,6 +155,13 @@ def _wrong_classes(piece: Piece, group: Group, source: Group | None, statement: 
         )
     if source is None:
         return problems
+    if group.routes and source.routes and not group.routes & source.routes:
+        problems.append(("unsupported", f"the source gives this {', '.join(sorted(source.routes))}"))
+    if source.subject:
+        for word in group.subject - source.words:
+            if any(word in other.subject for other in statement.groups if other is not source and other.quantities):
+                problems.append(("unsupported", f"the source does not give this of '{word}'"))
+                break
     populations = group.populations or piece.populations
     wider = statement.populations
     if source.populations:
@@ -162,7 +170,7 @@ def _wrong_classes(piece: Piece, group: Group, source: Group | None, statement: 
             clash |= populations - source.populations
         if clash:
             problems.append(("unsupported", f"the source says this of {', '.join(sorted(source.populations))}"))
-        elif not populations and has_dose and not source.populations & wider:
+        elif not populations and any(q.dimension == "dose" for q in group.quantities) and not wider:
             problems.append(("unsupported", f"the source limits this to {', '.join(sorted(source.populations))}"))
     if has_dose and group.roles != source.roles:
         lost = source.roles - group.roles
@@ -181,9 +189,11 @@ def _excludes(population: str, others: frozenset[str]) -> bool:
     return False
 
 
-def _dropped_limits(piece: Piece, source: Group) -> list[Problem]:
+def _dropped_limits(piece: Piece, source: Group, statement: Statement) -> list[Problem]:
     """An age band or a threshold in front of a dose limits it; a dose without it says more than the source."""
     said = [t.quantity for t in piece.sentence if t.quantity]
+    if lost := statement.label & v.LIMITERS - concepts(piece.sentence) - statement.led:
+        return [("unsupported", f"the source limits this to '{min(lost)}'")]
     for quantity in source.quantities:
         limits = quantity.dimension == "age" or (
             quantity.comparison in ("<", ">", ">=") and quantity.dimension != "interval"
@@ -223,6 +233,8 @@ def _wrong_signs(piece: Piece, statement: Statement) -> list[Problem]:
     denies = _DENYING & {t.word for t in piece.tokens}
     if denies and not statement.forbids and not statement.denies:
         return [("negation", f"'{min(denies)}' is in the answer only")]
+    if _denies_otherwise(piece, statement):
+        return [("negation", "one text denies where the other does not")]
     close = len(piece.concepts & statement.own) >= 0.85 * max(len(piece.concepts), len(statement.own))
     if close and not statement.forbids:
         counted = [sum(t.word in _COUNTED for t in tokens) for tokens in (piece.tokens, statement.tokens)]
@@ -233,6 +245,29 @@ def _wrong_signs(piece: Piece, statement: Statement) -> list[Problem]:
     return []
 
 
+def _denies_otherwise(piece: Piece, statement: Statement) -> bool:
+    """Tell whether a near word-for-word rendering has one denying word more or less than the source's words."""
+    said = piece.concepts
+    if len(said) < 3 or statement.forbids or not said <= statement.own:
+        return False
+    places = [i for i, t in enumerate(statement.tokens) if t.concept in said]
+    first, last = places[0], places[-1]
+    tokens = statement.tokens
+    while first > 0 and tokens[first - 1].word not in _STOPS:
+        first -= 1
+    while last + 1 < len(tokens) and tokens[last + 1].word not in _STOPS:
+        last += 1
+    region = tokens[first : last + 1]
+    if len(said) < 0.75 * len({t.concept for t in region if t.concept}):
+        return False
+    there = sum(t.word in _COUNTED for t in region)
+    here = sum(t.word in _COUNTED for t in piece.tokens)
+    return there % 2 != here % 2
+
+
+_STOPS = frozenset(". ; : ( ) |".split())  # noqa: SIM905
+
+
 # Conditions
 
 
@@ -240,9 +275,12 @@ def _touches(piece: Piece, statement: Statement, condition: Condition) -> bool:
     first, last = condition.tied
     said = piece.concepts
     values = [t.quantity for t in piece.tokens if t.quantity]
-    for token in statement.tokens[first:last]:
-        if token.concept and token.concept in said:
-            return True
+    tied = statement.tokens[first:last]
+    if any(t.concept in said for t in tied if t.concept):
+        return True
+    if any(t.concept for t in tied):
+        return False
+    for token in tied:
         if token.quantity and any(token.quantity.same_value(q) for q in values):
             return True
     return False
@@ -326,7 +364,8 @@ def _wrong_joining(piece: Piece, statement: Statement) -> list[Problem]:
         if left.concept == right.concept or left.negated:
             continue
         a, b = min(
-            ((i, j) for i in positions[left.concept] for j in positions[right.concept]), key=lambda p: abs(p[0] - p[1])
+            ((i, j) for i in positions[left.concept] for j in positions[right.concept]),
+            key=lambda p: (abs(p[0] - p[1]), p[0] > p[1]),
         )
         between = [t.word for t in statement.tokens[min(a, b) + 1 : max(a, b)]]
         if joins:
@@ -396,3 +435,14 @@ def _key(token: Token) -> object:
     if token.quantity:
         return token.quantity.values, token.quantity.unit, token.quantity.comparison
     return token.concept
+
+
+def _lost_purpose(piece: Piece, statement: Statement) -> list[Problem]:
+    """'To prevent complications' is not 'for complications' and not 'to treat complications'."""
+    if "prevent" not in statement.own or "prevent" in concepts(piece.sentence) | statement.led:
+        return []
+    carried = [t.concept for t in statement.tokens if t.concept]
+    place = carried.index("prevent") if "prevent" in carried else len(carried)
+    if carried[place + 1 : place + 2] and carried[place + 1] in piece.concepts:
+        return [("unsupported", "the source says 'prevent'")]
+    return []

@@ -41,6 +41,8 @@ GLUE = _words(
     suitable require requires required requiring necessary
     amount amounts total quantity number level levels value values rate rates range ranges form forms type types kind
     kinds duration period periods course frequency interval intervals time times daily day
+    perform performs performed performing conduct conducted carry carried obtain obtained order ordered check checked
+    undergo undergoes run runs become becomes
     make makes made making get gets got getting keep put set ensure ensures ensured achieve achieves help helps
     aim aims aimed order purpose goal goals
     adequate adequately yes answer question currently usually typically normally main mainly key
@@ -250,6 +252,10 @@ ROUTES = _words(
     "intraosseous intradermal intranasal nasal buccal transdermal intravitreal epidural parenteral"
 )
 ROLES = _words("loading maintenance initial starting booster")
+# What limits a dose when it labels it ("Severe disease: …").
+LIMITERS = _words("severe mild moderate acute chronic prevent recurrent complicated uncomplicated resistant emergency late early")
+# How a medicine is given or what it comes in: no subject of its own.
+FORMS = _words("injection infusion tablet drop bolus solution cream ointment syrup suspension capsule slow slowly day first second third")
 ACTIONS = _words("start stop withhold suspend continue increase decrease double repeat replace remove")
 AUXILIARIES = _words("should must may can could might will is are was were has have shall")
 # Verbs that open a new instruction after a comma or 'and'.

@@ -32,6 +32,8 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(anti|pre|post|co|re|sub|inter|multi|peri|auto|hyper|hypo|extra|ultra)-(?=[a-z]{3})", r"\1"),
         (r"\banti (?=[a-z]{4})", "anti"),
         (r"\b(?:all|every) (?=(?:\w+ )?(?:patients?|child(?:ren)?|adults?|(?:wo)?men|cases|people|infants?|babies|neonates?)\b)", "everyone "),
+        (r"\bwho (?:is|are) not (?=[a-z])", "non "),
+        (r"\bbenzyl[- ]penicillin\b", "benzylpenicillin"),
         (r"\bco trimoxazole\b", "cotrimoxazole"),
         (r"\b(type|stage|grade|class)-(?=\d)", r"\1 "),
         (r"\b(\d+)(?:st|nd|rd|th)(?= (?:week|day|month|year))", r"\1"),
@@ -59,7 +61,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _PHRASE_HINT = re.compile(
     r"\.|mouth|per |tongue|require|need|necessary|away|once|soon|delay|pressure|blood|co[- ]t|contra-|post|after|first|second|"
     r"start|well as|along|together|addition|combin|apart|other than|exception|except|rather|instead|to be|can|n't|only|no longer|"
-    r"glycemia|intra-|skin|same time|-|\banti |ACE|ARB|PPI|NSAID|all |every |pump|angiot|due to|because|owing|begin|begun|initiated|commence|\d(?:st|nd|rd|th)",
+    r"glycemia|intra-|skin|same time|-|\banti |ACE|ARB|PPI|NSAID|who |benzyl|all |every |pump|angiot|due to|because|owing|begin|begun|initiated|commence|\d(?:st|nd|rd|th)",
     re.IGNORECASE,
 )
 

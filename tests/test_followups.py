@@ -27,7 +27,7 @@ BEFORE = "What is the dose of amoxicillin for pneumonia?"
         "in children?",
         "What is the maximum dose?",
         "What if the patient is pregnant?",
-        "is it safe in renal impairment?".replace("impairment", "patients"),
+        "is it safe in the elderly?",
         "when should it be stopped?",
         "Can it be repeated?",
         "side effects?",
@@ -60,6 +60,8 @@ def test_a_question_without_a_subject_is_joined_to_what_came_before(question):
         "If a child has a febrile convulsion that lasts longer than five minutes, what should be given first?",
         "Define severe acute malnutrition",
         "thyroid storm",
+        "What is diabetes?",
+        "Is there a cure for locked-in syndrome?",
     ],
 )
 def test_a_full_question_keeps_its_own_subject(question):
@@ -68,7 +70,13 @@ def test_a_full_question_keeps_its_own_subject(question):
 
 @pytest.mark.parametrize(
     "question",
-    ["what about hypertension?", "and gentamicin?", "Can it be given with food?", "How about otitis media?"],
+    [
+        "what about hypertension?",
+        "and gentamicin?",
+        "Can it be given with food?",
+        "How about otitis media?",
+        "and in renal patients?",
+    ],
 )
 def test_a_question_with_a_subject_that_leans_on_the_last_is_tried_both_ways(question):
     joined = follow_up(question, [BEFORE])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot.answering.ollama_writer import RETRY_S, OllamaWriter
-from bot.answering.prompts import NOT_COVERED
+from bot.answering.prompts import NOT_COVERED, new_mark, prompt_for
 from bot.answering.writing import Assignment, Draft, NotWritten
 from bot.settings import OllamaSettings
 from retrieval.errors import SettingError
@@ -240,6 +240,19 @@ def test_without_room_for_the_best_source_nothing_is_sent():
         assert server.chats() == []
 
     with_writer(check, num_ctx=2048)
+
+
+def test_room_is_kept_for_the_answer():
+    assignment = Assignment("What to do?", (a_source("S1", "Read this line with care. " * 150),))
+    whole = prompt_for(assignment, budget_tokens=100_000, mark=new_mark("f" * 24))
+    assert whole is not None
+
+    async def check(server, writer):
+        with pytest.raises(NotWritten) as error:
+            await writer.write(assignment, 5)
+        assert error.value.fallback == "prompt_too_long"
+
+    with_writer(check, num_ctx=whole.tokens + 150, max_tokens=200)
 
 
 def test_a_model_with_a_smaller_context_than_set_gets_no_more_than_it_takes():

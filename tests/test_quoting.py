@@ -128,6 +128,12 @@ def test_a_list_is_quoted_whole_where_it_fits():
     assert "Steps:" in one.text
 
 
+def test_no_step_of_a_list_that_fits_is_given_up_for_what_follows_it():
+    blocks = (*paragraphs("x" * 150, "Steps:"), *items(5, "Steps:", size=20), *paragraphs("y" * 60))
+    one = quoted(blocks, best=6)
+    assert [f"{n}. step" in one.text for n in range(1, 6)] == [True] * 5
+
+
 def test_a_table_row_keeps_its_header_right_above_it():
     one = quoted(rows(12), best=8)
     header, delimiter, gap, *rest = one.text.splitlines()

@@ -35,7 +35,7 @@ _OPENING = re.compile(
 )
 _POINTING = _words(
     "it its that this these those they them their he him his she her one ones same such both either "
-    "instead otherwise else there"
+    "instead otherwise else"
 )
 
 _NEWBORNS = "neonate neonates neonatal newborn newborns"
@@ -90,6 +90,10 @@ _ASKING = _words(
 )
 
 
+# Populations that may as well be what a question is about: 'What is diabetes?' stands by itself.
+_SUBJECTS = _words("renal kidney kidneys hepatic liver allergic allergy allergies diabetic diabetics diabetes")
+
+
 @dataclass(frozen=True, slots=True)
 class FollowUp:
     """A question read together with what came before.
@@ -128,7 +132,7 @@ def follow_up(question: str, earlier: Sequence[str]) -> FollowUp | None:
         return None
     people = tuple(dict.fromkeys(word for word in words if _kinds_of(word)))
     joined = f"{_ended(before)} {text[:1].upper()}{text[1:]}"
-    return FollowUp(joined, stands_alone=bool(own), adds=(*own, *people))
+    return FollowUp(joined, stands_alone=bool(own), adds=tuple(dict.fromkeys((*own, *people))))
 
 
 def speaks_of(added: Iterable[str], text: str) -> bool:
@@ -152,6 +156,8 @@ def _kinds_of(word: str) -> list[frozenset[str]]:
 
 def _asks_only(word: str) -> bool:
     plain = word.replace("’", "'").split("'")[0]
+    if plain in _SUBJECTS:
+        return False
     return plain in _ASKING or plain in _POINTING or bool(_kinds_of(plain)) or plain.isdigit() or len(plain) < 2
 
 

@@ -257,7 +257,9 @@ def _contents_pages(elements: Sequence[Element]) -> set[int]:
         element.page for element in elements if isinstance(element, Row) and _CONTENTS_ENTRY.search(element.text)
     )
     titled = {element.page for element in elements if isinstance(element, Row) and _CONTENTS.match(element.text)}
-    return {page for page, count in entries.items() if count >= (3 if page in titled else 6)}
+    numbers = Counter(element.page for element in elements if isinstance(element, Row) and element.text.isdigit())
+    entries.update(numbers)
+    return {page for page, count in entries.items() if count >= (3 if page in titled else 8)}
 
 
 def _heading_rows(elements: Sequence[Element], at: int, named: Mapping[int, object], body: float) -> tuple[Row, ...]:

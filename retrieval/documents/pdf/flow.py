@@ -251,8 +251,10 @@ def _is_prose(lattice: Lattice, header_row: int) -> bool:
     if not below:
         return False
     first = [cell for cell in below if cell.column == 0 and cell.column_end == 1]
-    labels = len(first) >= 2 and all(len(cell.text) <= LABEL_MAX_CHARS for cell in first)
-    if labels:
+    lengths = [len(cell.text) for cell in first]
+    labels = len(first) >= 2 and median(lengths) <= LABEL_MAX_CHARS / 2 and max(lengths) <= 2 * LABEL_MAX_CHARS
+    unnamed = header_row + 1 < lattice.rows and all(cell.column for cell in lattice.row_cells(header_row))
+    if labels or (unnamed and len(first) >= 2):
         return False
     lengths = [len(cell.text) for cell in below]
     return median(lengths) > LONG_CELL_CHARS or max(lengths) > VERY_LONG_CELL_CHARS

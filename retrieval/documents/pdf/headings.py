@@ -118,7 +118,9 @@ def levels_of(looks: Sequence[Look], known: Mapping[int, int]) -> list[int]:
     tops = [level - depths[place] for place, level in known.items() if depths[place]]
     above_numbered = max(set(tops), key=lambda top: (tops.count(top), top)) if tops else None
     deepest = max(known.values(), default=0)
+    first_style = min((style.key() for style, depth in zip(styles, depths, strict=True) if depth == 1), default=None)
     levels: list[int] = []
+    last: tuple[int, tuple[float, bool, bool, bool]] | None = None
     for place, (style, depth) in enumerate(zip(styles, depths, strict=True)):
         if place in known:
             levels.append(known[place])
@@ -130,6 +132,13 @@ def levels_of(looks: Sequence[Look], known: Mapping[int, int]) -> list[int]:
             levels.append(voted[style.key()])
         else:
             levels.append(deepest + 10 * (rank[style.key()] + 1))
+        if depth:
+            last = (levels[-1], style.key())
+        elif place not in known and last is not None:
+            chapter = first_style is not None and style.key() <= first_style and last[1] != first_style
+            if not chapter and style.minus_size >= last[1][0]:
+                # Without a number, and set no larger: it stands within the numbered section above it.
+                levels[-1] = max(levels[-1], last[0] + 1)
     return levels
 
 

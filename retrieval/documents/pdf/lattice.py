@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from retrieval.documents.pdf.page import Box, Line, Page, Word, around
 
 SNAP_POINTS = 3.0
 MIN_CELL_POINTS = 6.0
+HEADER_WITHIN_POINTS = 32.0
+HEADER_NAME_MAX_CHARS = 60
 MIN_CLOSED_SHARE = 0.85
 MIN_SIDE_SHARE = 0.7
 MAX_LINES_A_TABLE = 200
@@ -70,7 +72,41 @@ def lattices_of(page: Page) -> list[Lattice]:
         coloured = _found(page, [*page.rules, *page.grounds])
         drawn.extend(one for one in coloured if not any(one.places & two.places for two in drawn))
     drawn.sort(key=lambda lattice: (lattice.box.y0, lattice.box.x0))
-    return drawn
+    return [_with_header(page, lattice) for lattice in drawn]
+
+
+def _with_header(page: Page, lattice: Lattice) -> Lattice:
+    """Return the lattice with the line of column names right above it, where its first row names none.
+
+    A header may be drawn as a coloured band without lines of its own.
+    """
+    if all(cell.is_bold for cell in lattice.row_cells(0)):
+        return lattice
+    starts = [min(c.box.x0 for c in lattice.cells if c.column == n) for n in range(lattice.columns)]
+    near = [
+        (place, line)
+        for place, line in enumerate(page.lines)
+        if place not in lattice.places
+        and lattice.box.y0 - HEADER_WITHIN_POINTS <= line.box.middle_y <= lattice.box.y0 + SNAP_POINTS
+        and line.box.x0 >= lattice.box.x0 - SNAP_POINTS
+        and line.box.x1 <= lattice.box.x1 + SNAP_POINTS
+    ]
+    if not near:
+        return lattice
+    lowest = max(line.box.middle_y for _, line in near)
+    names = [(place, line) for place, line in near if line.box.middle_y > lowest - line.box.height / 2]
+    columns = [max(n for n, start in enumerate(starts) if start <= line.box.x0 + SNAP_POINTS) for _, line in names]
+    enough = len(set(columns)) == len(columns) >= max(2, lattice.columns - 1)
+    if not enough or any(len(line.text) > HEADER_NAME_MAX_CHARS for _, line in names):
+        return lattice
+    top = min(line.box.y0 for _, line in names)
+    head = tuple(
+        Cell(0, column, 1, column + 1, replace(line.box, y0=top), line.words, (line,))
+        for column, (_, line) in sorted(zip(columns, names, strict=True), key=lambda pair: pair[0])
+    )
+    below = tuple(replace(cell, row=cell.row + 1, row_end=cell.row_end + 1) for cell in lattice.cells)
+    places = lattice.places | {place for place, _ in names}
+    return Lattice(replace(lattice.box, y0=top), lattice.rows + 1, lattice.columns, (*head, *below), places)
 
 
 def _found(page: Page, rules: Sequence[Box]) -> list[Lattice]:

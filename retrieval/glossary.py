@@ -1,9 +1,9 @@
 """How a question is read: abbreviations in it, with what they stand for put behind them.
 
 What decides, in this order: what the question itself says, the site's own list, the definitions in the
-guidelines that the asker may see, and a short list of general clinical abbreviations. An abbreviation with
-several meanings is read only if exactly one of them occurs in those guidelines; otherwise it is left as it
-stands and reported with all that it could mean.
+guidelines that the asker may see, and a short list of general clinical abbreviations. An abbreviation of which
+several meanings are known is read only if exactly one of them occurs in those guidelines, defined or merely
+mentioned; otherwise it is left as it stands and reported with all that it could mean.
 """
 
 from __future__ import annotations
@@ -115,19 +115,18 @@ class _Lists:
 
     def senses(self, name: str) -> Senses:
         """Return the meanings that cannot be told apart: a single one where the matter is settled."""
-        in_guidelines = _distinct(long for _, long, _ in self.defined.get(name, ()))
-        entry = self.site.get(name)
-        if entry is None:
-            if in_guidelines:
-                return in_guidelines
-            entry = self.general[name]
-        if len(entry.senses) == 1:
-            return entry.senses
-        present = [sense for sense in entry.senses if self._in_guidelines(sense, in_guidelines)]
-        others = [long for long in in_guidelines if not any(_same(long, sense) for sense in entry.senses)]
+        listed = self.site.get(name) or self.general.get(name)
+        defined = _distinct(long for _, long, _ in self.defined.get(name, ()))
+        if listed is None:
+            return defined
+        others = [long for long in defined if not any(_same(long, sense) for sense in listed.senses)]
+        if len(listed.senses) == 1 and (name in self.site or not others):
+            return listed.senses if name in self.site else defined or listed.senses
+        # A definition in one guideline settles nothing while others speak of another of the meanings.
+        present = [sense for sense in listed.senses if self._in_guidelines(sense, defined)]
         if len(present) + len(others) == 1:
             return tuple(present + others)
-        return (*entry.senses, *others)
+        return (*listed.senses, *others)
 
     def _in_guidelines(self, sense: str, defined: Senses) -> bool:
         if any(_same(synonym, long) for synonym in _synonyms(sense) for long in defined):

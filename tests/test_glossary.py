@@ -117,6 +117,14 @@ class TestSeveralMeanings:
         assert read.expansions == ()
         assert read.ambiguous[0][1][-1] == "mental state"
 
+    def test_a_definition_in_one_guideline_settles_nothing_while_others_speak_of_another_meaning(self) -> None:
+        read = Glossary().read("Do an LP?", {("LP", "lichen planus"): 1}, lambda phrase: phrase == "lumbar puncture")
+        assert read == Reading("Do an LP?", "Do an LP?", (), (("LP", ("lumbar puncture", "lichen planus")),))
+        read = Glossary().read("TB?", {("TB", "total bilirubin"): 1}, lambda phrase: phrase == "tuberculosis")
+        assert read.ambiguous == (("TB", ("tuberculosis", "total bilirubin")),)
+        read = Glossary().read("Do an LP?", {("LP", "lichen planus"): 1})
+        assert read.read_as == "Do an LP (lichen planus)?"
+
     def test_the_question_itself_decides(self, glossary: Glossary) -> None:
         for question in ("mitral stenosis (MS)", "MS in multiple sclerosis"):
             assert glossary.read(question) == Reading(question, question)

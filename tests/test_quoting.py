@@ -129,7 +129,7 @@ def test_a_list_is_quoted_whole_where_it_fits():
 
 
 def test_no_step_of_a_list_that_fits_is_given_up_for_what_follows_it():
-    blocks = (*paragraphs("x" * 150, "Steps:"), *items(5, "Steps:", size=20), *paragraphs("y" * 60))
+    blocks = (*paragraphs("x" * 150, "Steps:"), *items(5, "Steps:", size=20), *paragraphs("y" * 64))
     one = quoted(blocks, best=6)
     assert [f"{n}. step" in one.text for n in range(1, 6)] == [True] * 5
 

@@ -17,7 +17,7 @@ from bot.answering.conditions import conditions_of
 from bot.answering.groups import groups_of
 from bot.answering.sentences import TAG, is_tags_only, split_sentences, tags_of, without_tags
 from bot.answering.statements import Statement, plain, statements_of
-from bot.answering.support import Piece, Problem, problems_with
+from bot.answering.support import Piece, Problem, problems_with, wrong_sequence
 from bot.answering.wording import concepts_of
 from bot.exchange import SentenceCheck
 
@@ -201,6 +201,7 @@ class _Checking:
         chunks = _chunks(tokens)
         start = 0
         problems: list[Problem] = []
+        last: tuple[Piece, list[_Cited]] | None = None
         while start < len(chunks):
             for end in range(len(chunks), start, -1):
                 if start == 0 and end == len(chunks):
@@ -209,7 +210,10 @@ class _Checking:
                 carrying, _ = self._carriers(piece, candidates)
                 if not carrying and piece.conditional:
                     carrying, _ = self._carriers(self._piece(tokens, chunks, start, end, front_only=True), candidates)
+                if carrying and last and (wrong := _wrong_between(last, (piece, carrying), whole)):
+                    return wrong, {}
                 if carrying:
+                    last = (piece, carrying)
                     for tag, statements in _by_tag(carrying).items():
                         used.setdefault(tag, []).extend(statements)
                     start = end
@@ -350,6 +354,21 @@ def _chunks(tokens: tuple[Token, ...]) -> list[tuple[int, int]]:
     elif chunks:
         chunks[-1] = (chunks[-1][0], len(tokens))
     return chunks[:_MAX_RUNS] if len(chunks) <= _MAX_RUNS else [(0, len(tokens))]
+
+
+def _wrong_between(last: tuple[Piece, list[_Cited]], this: tuple[Piece, list[_Cited]], whole: Piece) -> list[Problem]:
+    """Return what is wrong with how two pieces are joined: 'and' for the source's 'or', steps in another order."""
+    (left, before), (right, after) = last, this
+    common = [c for c in after if any(c is b for b in before)]
+    found = [wrong_sequence(left, right, whole, c.statement) for c in common]
+    if found and all(found):
+        return found[0]
+    if not common:
+        first = next((t.word for t in right.tokens if t.word in ("and", "or")), "")
+        opens = {c.statement.tokens[0].word for c in after if c.statement.tokens}
+        if (first == "and" and opens == {"or"}) or (first == "or" and opens == {"plus"}):
+            return [("unsupported", f"the source joins these with '{min(opens)}', not '{first}'")]
+    return []
 
 
 def _by_tag(carrying: Sequence[_Cited]) -> dict[str, list[Statement]]:

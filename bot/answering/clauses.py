@@ -150,7 +150,7 @@ def _signed_clause(clause: list[Token]) -> list[Token]:
         within = max(0, within - 1)
         action = ""
         if acts:
-            action = next((a for i, a in reversed(acts) if i <= index), acts[0][1])
+            action = next((a for i, a in reversed(acts) if i <= index), "" if token.quantity else acts[0][1])
         if negated or action or vague:
             token = replace(token, negated=negated, action=action, vague=vague)
         signed.append(token)

@@ -123,7 +123,7 @@ def _tied(tokens: Sequence[Token], start: int, end: int, after: int) -> tuple[in
     first = start - 1 if previous == "(" else start
     while first > after and tokens[first - 1].word not in (".", ";", "|", "(", "–", "-"):
         first -= 1
-    if not any(t.carries for t in tokens[first:start]) and not (first and tokens[first - 1].word == "("):
+    if not any(t.carries for t in tokens[first:start]) and not (first and tokens[first - 1].word in ("(", "–", "-")):
         first = after
     return _nearest_part(tokens, first, start), start
 

@@ -99,6 +99,8 @@ def groups_of(tokens: Sequence[Token]) -> tuple[Group, ...]:
     for strong, start, chunk in _chunks(tokens):
         new = _draft(chunk, start)
         opens = chunk[0].word in v.AUXILIARIES or chunk[0].word in v.VERBS
+        if drafts and strong and not drafts[-1].quantities and new.populations and drafts[-1].populations:
+            drafts[-1].populations = set()  # 'not recommended in pregnancy – Child: …' begins anew
         if not drafts or ((strong or opens) and drafts[-1].quantities and new.quantities) or _conflict(drafts, new):
             drafts.append(new)
             continue
@@ -122,6 +124,8 @@ def _conflict(drafts: Sequence[_Draft], new: _Draft) -> bool:
         return False
     if last.dimensions() & new.dimensions():
         return True
+    if last.dimensions() <= {"age"}:
+        return False
     return bool(
         (new.populations - last.populations and (known or new.quantities))
         or (new.medicines - last.medicines and last.medicines and new.quantities)
@@ -139,7 +143,7 @@ def _chunks(tokens: Sequence[Token]) -> list[tuple[bool, int, list[Token]]]:
             if current:
                 chunks.append((strong, start, current))
                 current, strong = [], False
-            strong = strong or token.word in _STRONG
+            strong = strong or token.word in _STRONG or token.word in ("-", "–")
             continue
         if token.quantity and any(t.quantity and t.quantity.dimension == token.quantity.dimension for t in current):
             chunks.append((strong, start, current))

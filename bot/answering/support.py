@@ -103,6 +103,8 @@ def _against_group(piece: Piece, group: Group, source: Group, statement: Stateme
             continue
         problems.append(_quantity_problem(quantity, statement.quantities))
     problems += _wrong_classes(piece, group, source, statement)
+    if not problems:
+        problems += _changed_to(piece, group, statement)
     if not problems and any(q.dimension in _DOSES for q in group.quantities):
         problems += _dropped_limits(piece, source, statement)
     return problems
@@ -179,6 +181,19 @@ def _wrong_classes(piece: Piece, group: Group, source: Group | None, statement: 
             named = ", ".join(sorted(group.roles ^ source.roles))
             problems.append(("unsupported", f"'{named}' is not said of this dose alike in both"))
     return problems
+
+
+def _changed_to(piece: Piece, group: Group, statement: Statement) -> list[Problem]:
+    """'Increased to 5 mg' does not make 5 mg the dose."""
+    said = concepts(piece.sentence)
+    for quantity in group.quantities:
+        actions = [t.action for t in statement.tokens if t.quantity and t.quantity.same_value(quantity)]
+        if quantity.dimension == "dose" and actions and all(a in _CHANGES for a in actions) and actions[0] not in said:
+            return [("unsupported", f"the source says '{actions[0]}' of '{quantity.text}'")]
+    return []
+
+
+_CHANGES = frozenset(["increase", "decrease"])
 
 
 def _excludes(population: str, others: frozenset[str]) -> bool:
@@ -343,6 +358,20 @@ def _neighbours(tokens: Sequence[Token], index: int) -> tuple[Token | None, Toke
     left = next((t for t in reversed(tokens[:index]) if t.carries), None)
     right = next((t for t in tokens[index + 1 :] if t.carries), None)
     return left, right
+
+
+def wrong_sequence(left: Piece, right: Piece, whole: Piece, statement: Statement) -> list[Problem]:
+    """Return what is wrong with how two pieces that one statement carries are joined."""
+    if found := _wrong_joining(whole, statement):
+        return found
+    if any(t.word in ("then", "followed") for t in right.tokens[:3]):
+        places = [
+            next((i for i, t in enumerate(statement.tokens) if t.quantity and any(t.quantity.same_value(q) for q in said)), -1)
+            for said in ([t.quantity for t in p.tokens if t.quantity] for p in (left, right))
+        ]
+        if places[0] > places[1] >= 0:
+            return [("unsupported", "the steps stand in the other order in the source")]
+    return []
 
 
 _ORDER = {"then": False, "before": False, "after": True, "until": False}

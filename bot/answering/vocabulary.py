@@ -30,7 +30,7 @@ GLUE = _words(
     recommend recommends recommended recommending recommendation recommendations advise advises advised advice suggest
     suggests suggested guideline guidelines guidance protocol source sources section sections document documents text
     passage according accordance state states stated stating say says said mention mentions mentioned describe described
-    describes list lists listed listing specify specifies specified called known referred define defined defines
+    describes list lists listed listing specify specifies specified called known define defined defines
     indicate indicates indicated indicating
     dose doses dosage dosages dosing drug drugs medication medications medicine medicines agent agents regimen
     regimens treatment treatments treat treats treated treating therapy therapies therapeutic manage manages managed

@@ -53,6 +53,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(?:is|are) to be\b", "should be"),
         (r"\bcan't\b|\bcannot\b|\bcan not\b", "can not"),
         (r"(?<=\w)n't\b", " not"),
+        (r"\bthe above\b|\babove[- ]mentioned\b|\b(?:stated|mentioned|described) above\b|\bas above\b", "this"),
         (r"\bnot only\b", "both"),
         (r"\bno longer\b(?! than)", "stop"),
         (r"\bat the same time as\b", "with"),
@@ -61,7 +62,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _PHRASE_HINT = re.compile(
     r"\.|mouth|per |tongue|require|need|necessary|away|once|soon|delay|pressure|blood|co[- ]t|contra-|post|after|first|second|"
     r"start|well as|along|together|addition|combin|apart|other than|exception|except|rather|instead|to be|can|n't|only|no longer|"
-    r"glycemia|intra-|skin|same time|-|\banti |ACE|ARB|PPI|NSAID|who |benzyl|all |every |pump|angiot|due to|because|owing|begin|begun|initiated|commence|\d(?:st|nd|rd|th)",
+    r"glycemia|intra-|skin|same time|-|\banti |ACE|ARB|PPI|NSAID|above|who |benzyl|all |every |pump|angiot|due to|because|owing|begin|begun|initiated|commence|\d(?:st|nd|rd|th)",
     re.IGNORECASE,
 )
 

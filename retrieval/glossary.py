@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -134,6 +135,7 @@ class _Lists:
         return self.mentioned is not None and any(self.mentioned(synonym) for synonym in _synonyms(sense))
 
 
+@lru_cache(maxsize=32_768)
 def key(short: str) -> str:
     """Return a short form as it is looked up: any case, without its dots and without a plural s."""
     name = short.strip()
@@ -187,7 +189,10 @@ def _by_key(definitions: Mapping[tuple[str, str], int]) -> Mapping[str, list[tup
     grouped: dict[str, list[tuple[int, str, str]]] = {}
     for (short, long), count in definitions.items():
         grouped.setdefault(key(short), []).append((-count, long, short))
-    return {name: sorted(found) for name, found in grouped.items()}
+    for found in grouped.values():
+        if len(found) > 1:
+            found.sort()
+    return grouped
 
 
 def _distinct(longs: Iterable[str]) -> Senses:

@@ -1,12 +1,13 @@
 """Text as it is: escapes that keep Mattermost from acting on what is quoted, and how to take them off (pure).
 
 A quoted text must look as it is stored, in the web and the phone client: its tables and lists drawn, and
-nothing in it linked, mentioned, turned into an emoji, loaded from elsewhere or hidden. Three escapes do it,
+nothing in it linked, mentioned, turned into an emoji, loaded from elsewhere or hidden. Four escapes do it,
 and `undo_display` takes each of them off again:
 
     backslash        before marks of Markdown:                     2*3*4   → 2\\*3\\*4
     zero-width space after what starts a mention, link, emoji …:   @all    → @ZWSPall
     ⟨U+…⟩            for what nobody can see (bidi, NUL …):        U+202E  → ⟨U+202E⟩
+    &lt;             where nothing else helps:                     <a@b>   → &lt;ZWSPa@ZWSPb>
 
 A table whose rows have no delimiter line (from PDF, DOCX, HTML) gets one, marked so that it comes off too.
 """
@@ -30,6 +31,7 @@ _INLINE = re.compile(
     |(?P<cell>\\\|)                        # a pipe that is already escaped, in a table
     |(?P<mark>[`*_~\[\]]|\\(?=[!-/:-@\[-`{-~]|$))  # a backslash before a letter is one as it is
     |(?P<latex>\$)
+    |(?P<address><(?=[^\ >]*(?:@|:/)[^\ >]*>))  # <a@b>: a link that swallows its brackets
     |(?P<start>
         @(?=\S)                            # mentions, addresses
         |<(?=\S)                           # HTML, and <3, which becomes a heart
@@ -49,11 +51,14 @@ _INLINE = re.compile(
     re.VERBOSE,
 )
 _UNDO = re.compile(
-    ZWSP + r"\n---(?: \| ---)+(?=\n|\Z)|" + ZWSP + r"|\\(?P<mark>[!-/:-@\[-`{-~])|⟨U\+(?P<code>[0-9A-F]{4,6})⟩"
+    ZWSP
+    + r"\n---(?: \| ---)+(?=\n|\Z)|"
+    + ZWSP
+    + r"|\\(?P<mark>[!-/:-@\[-`{-~])|(?P<less>&lt;)|⟨U\+(?P<code>[0-9A-F]{4,6})⟩"
 )
 
 _DELIMITER = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
-_RULE = re.compile(r"\s*(?:=+|-+|([-*_])\s*(?:\1\s*){2,})\s*")
+_RULE = re.compile(r"\s*(?:[=-]+|([-*_])\s*(?:\1\s*){2,})\s*")
 _BULLET = re.compile(r"(\s*)([-*])( {1,4}|\t)(?=\S)")
 _NUMBER = re.compile(r"(\s*)(\d{1,9})([.)])(?=\s|$)")
 
@@ -73,7 +78,7 @@ def display_line(text: str) -> str:
 
 def quote(text: str) -> str:
     """Return `display(text)` as a block quote."""
-    return "\n".join(f"> {line}" if line else ">" for line in display(text).split("\n"))
+    return "\n".join(f"> {line}" for line in display(text).split("\n"))
 
 
 def undo_display(shown: str) -> str:
@@ -85,6 +90,8 @@ def undo_display(shown: str) -> str:
 def _undone(match: re.Match[str]) -> str:
     if match["mark"]:
         return match["mark"]
+    if match["less"]:
+        return "<"
     return chr(int(match["code"], 16)) if match["code"] else ""
 
 
@@ -102,7 +109,7 @@ def _lines(lines: list[str]) -> Iterator[str]:
                 shown = _row(line)
                 yield shown + f"{ZWSP}\n{' | '.join(['---'] * _cells(line))}" if table == "bare header" else shown
         elif not line.strip():
-            yield _inline(line)
+            yield (ZWSP if _width(line) >= 4 else "") + _inline(line)
         else:
             yield _line(line, lists)
 
@@ -172,6 +179,8 @@ def _inline(text: str, *, table: bool = False) -> str:
         kind = match.lastgroup
         if kind == "start":
             return found + ZWSP
+        if kind == "address":
+            return f"&lt;{ZWSP}"
         if kind == "hidden":
             return found if _is_visible(found, text, match.end()) else f"⟨U+{ord(found):04X}⟩"
         if kind == "cell":
@@ -206,7 +215,7 @@ def _tables(lines: list[str]) -> dict[int, str]:
         if cells > 1 and "|" in following and _DELIMITER.fullmatch(following) and "-" in following:
             found[number], found[number + 1] = "header", "delimiter"
             number += 2
-        elif cells > 1 and " | " in lines[number] and _cells(following) == cells and not _piped(lines[number]):
+        elif cells > 1 and _cells(following) == cells and _bare(lines[number]):
             found[number] = "bare header"
             number += 1
         else:
@@ -224,8 +233,9 @@ def _cells(line: str) -> int:
     return bare.strip("|").count("|") + 1 if "|" in bare.strip("|") else 1
 
 
-def _piped(line: str) -> bool:
-    return line.strip().startswith("|")
+def _bare(line: str) -> bool:
+    """Tell whether a line looks like a row as loaders join cells: 'a | b', without pipes at its ends."""
+    return " | " in line and not line.strip().startswith("|") and not line.endswith("\r")
 
 
 class _Lists:
@@ -250,6 +260,8 @@ class _Lists:
         self._open.clear()
 
     def _enter(self, indent: int, content: int, value: int) -> bool:
+        if any(at == indent and (number == 0) != (value == 0) for at, _, number in self._open):
+            return False  # a client would go on with the list that is there
         above = [each for each in self._open if each[0] < indent]
         if indent >= (above[-1][1] if above else 0) + 4:
             return False  # so far in that it would be taken for code

@@ -50,12 +50,14 @@ class BlockWriter:
     Attributes:
         labels: page index → printed label.
         body: size of the body's letters, in points.
+        bold_body: most of the text is bold, so that bold sets nothing apart.
         ocr: pages whose text was read from a picture.
     """
 
     builder: TreeBuilder
     labels: Mapping[int, str]
     body: float
+    bold_body: bool = False
     ocr: frozenset[int] = frozenset()
     _paragraph: list[Row] = field(default_factory=list)
     _items: list[list[Row]] = field(default_factory=list)
@@ -65,7 +67,7 @@ class BlockWriter:
 
     def write(self, elements: Sequence[Element], outline: Sequence[Entry]) -> None:
         """Add everything; bookmarks name headings where they are given."""
-        items = with_headings(elements, outline, self.body)
+        items = with_headings(elements, outline, self.body, self.bold_body)
         for item in items:
             for row in (item,) if isinstance(item, Row) else ():
                 self._rights.setdefault(row.page, []).append((row.box.x0, row.box.x1))
@@ -209,7 +211,9 @@ def is_marked(row: Row) -> bool:
     return bool(_MARKER.match(row.text) or _STUCK_BULLET.match(row.text))
 
 
-def with_headings(elements: Sequence[Element], outline: Sequence[Entry], body: float) -> list[_Item]:
+def with_headings(
+    elements: Sequence[Element], outline: Sequence[Entry], body: float, bold_body: bool = False
+) -> list[_Item]:
     """Return the elements with headings found: those the bookmarks name, then those set like one."""
     named = _named(elements, outline)
     contents = _contents_pages(elements)
@@ -220,7 +224,7 @@ def with_headings(elements: Sequence[Element], outline: Sequence[Entry], body: f
         if at in named:
             entry, taken = named[at]
             rows = tuple(row for row in elements[at : at + max(taken, 1)] if isinstance(row, Row))
-            look = look_of(rows[0], True)
+            look = look_of(rows[0], True, bold_body)
             items.append(
                 _Heading(
                     Look(entry.title, look.size, look.bold, look.underlined, True), rows, rows[0].page, entry.level
@@ -231,7 +235,7 @@ def with_headings(elements: Sequence[Element], outline: Sequence[Entry], body: f
             at += max(taken, 1)
             continue
         if isinstance(element, ColumnTitle):
-            look = look_of(element.row, True)
+            look = look_of(element.row, True, bold_body)
             items.append(_Heading(look, (element.row,), element.row.page, None, True, element.nested))
             at += 1
             continue
@@ -239,9 +243,9 @@ def with_headings(elements: Sequence[Element], outline: Sequence[Entry], body: f
             items.append(element)
             at += 1
             continue
-        rows = () if element.page in contents else _heading_rows(elements, at, named, body)
+        rows = () if element.page in contents else _heading_rows(elements, at, named, body, bold_body)
         if rows:
-            first = look_of(rows[0], True)
+            first = look_of(rows[0], True, bold_body)
             text = " ".join(row.text for row in rows).replace("\u00ad ", "").replace("\u00ad", "-")
             items.append(_Heading(Look(text, first.size, first.bold, first.underlined, True), rows, rows[0].page))
             at += len(rows)
@@ -262,14 +266,16 @@ def _contents_pages(elements: Sequence[Element]) -> set[int]:
     return {page for page, count in entries.items() if count >= (3 if page in titled else 8)}
 
 
-def _heading_rows(elements: Sequence[Element], at: int, named: Mapping[int, object], body: float) -> tuple[Row, ...]:
+def _heading_rows(
+    elements: Sequence[Element], at: int, named: Mapping[int, object], body: float, bold_body: bool
+) -> tuple[Row, ...]:
     """Return the rows of the heading that begins at a place; none where there is none."""
     row = elements[at]
     assert isinstance(row, Row)
-    if is_marked(row) and not row.bold and row.size < 1.2 * body:
+    if is_marked(row) and (not row.bold or bold_body) and row.size < 1.2 * body:
         return ()
     before = elements[at - 1] if at else None
-    if not is_heading(look_of(row, _starts(before, row)), body):
+    if not is_heading(look_of(row, _starts(before, row), bold_body), body):
         return ()
     rows = [row]
     while at + len(rows) < len(elements) and at + len(rows) not in named:

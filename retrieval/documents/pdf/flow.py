@@ -118,8 +118,10 @@ def flow_of(
     yield from _in_columns(_rows(waiting, page), body)
 
 
-def look_of(row: Row, starts: bool) -> Look:
-    return Look(row.text, row.size, row.bold, row.underlined, starts)
+def look_of(row: Row, starts: bool, bold_body: bool = False) -> Look:
+    """Return how a row looks; where the body is bold too, only capitals set a row apart by weight."""
+    bold = row.bold and (not bold_body or row.text.isupper())
+    return Look(row.text, row.size, bold, row.underlined, starts)
 
 
 def _rows(lines: Sequence[Line], page: Page) -> list[Row]:

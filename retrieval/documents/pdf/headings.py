@@ -57,7 +57,7 @@ def is_heading(look: Look, body: float) -> bool:
         return False
     if len(text) > MAX_CHARS or not _WORD.search(text) or _BULLET.match(text) or _CONTENTS_ENTRY.search(text):
         return False
-    if text.endswith((".", ";", ",", "!")) and not _NUMBERED.match(text):
+    if text.endswith((".", ";", ",", "!")) and (not _NUMBERED.match(text) or len(text.split()) > 6):
         return False
     if text[0].islower() or (text[0] in "(*†‡§<>≤≥" and not look.bold):
         return False

@@ -15,7 +15,7 @@ from retrieval.documents.pdf.legibility import is_legible
 from retrieval.documents.pdf.outline import is_sane
 from retrieval.documents.pdf.page import Page
 from retrieval.documents.pdf.reading import opened, outline_of, pages_of, properties_of
-from retrieval.documents.pdf.running import BAND, Running, body_size, running_of
+from retrieval.documents.pdf.running import BAND, Running, body_size, is_bold, running_of
 from retrieval.documents.pdf.title import promoted, title_of, with_text
 from retrieval.documents.tree import TreeBuilder, characters, characters_in
 from retrieval.guideline import Block, Coverage, Problem, Section
@@ -50,7 +50,7 @@ def load_pdf(data: bytes, name: str, *, ocr: bool = False) -> Loaded:
     body = body_size(legible)
     elements = list(_elements(legible, lattices, running, body))
     builder = TreeBuilder()
-    BlockWriter(builder, running.labels, body).write(elements, outline if is_sane(outline) else ())
+    BlockWriter(builder, running.labels, body, is_bold(legible)).write(elements, outline if is_sane(outline) else ())
     root = builder.build("")
     title = title_of(legible, root, PurePosixPath(name).stem, body)
     root = promoted(root, title)

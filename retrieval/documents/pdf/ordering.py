@@ -20,17 +20,30 @@ def in_reading_order(lines: Sequence[Line]) -> list[Line]:
     """
     ordered: list[Line] = []
     lowest = 0.0
+    before = -1
     for line in lines:
         middle = line.box.middle_y + 0.5 * line.box.height
         place = len(ordered)
+        if before >= 0 and _goes_on(ordered[before], line):
+            place = before + 1
         if middle < lowest:
             place = next((at for at, other in enumerate(ordered) if _is_below(other, line, middle)), place)
             # What the found line belongs to may begin with a short line beside this one: a heading.
             while 0 < place < len(ordered) and _begins(ordered[place - 1], ordered[place], middle):
                 place -= 1
         ordered.insert(place, line)
+        before = place
         lowest = max(lowest, line.box.middle_y)
     return _numbered(ordered)
+
+
+def _goes_on(above: Line, line: Line) -> bool:
+    """Tell whether a line stands right beside or closely below the one that is stored before it."""
+    height = max(above.box.height, line.box.height)
+    beside = abs(above.box.middle_y - line.box.middle_y) < 0.5 * height and line.box.x0 > above.box.x0
+    gap = line.box.y0 - above.box.y1
+    below = -0.5 * height < gap < 3 * height and above.box.x0 < line.box.x1 and above.box.x1 > line.box.x0
+    return beside or below
 
 
 def _is_below(other: Line, line: Line, middle: float) -> bool:

@@ -65,7 +65,7 @@ def running_of(pages: Sequence[Page], in_tables: Mapping[int, Collection[int]]) 
             if len({page for page, _, _ in cluster}) < needed or not text:
                 continue
             cluster.sort(key=lambda entry: entry[:2])
-            body = _body_size(pages)
+            body = body_size(pages)
             first = cluster[0]
             keep_first = first[0] == pages[0].index and (first[2].style.bold or first[2].style.size >= 1.12 * body)
             gone.update((page, place) for page, place, _ in cluster[1 if keep_first else 0 :])
@@ -136,7 +136,7 @@ def _is_outermost(page: Page, line: Line) -> bool:
     return not any(other.box.y0 > line.box.y1 + 30 for other in page.lines)
 
 
-def _body_size(pages: Sequence[Page]) -> float:
+def body_size(pages: Sequence[Page]) -> float:
     sizes: Counter[float] = Counter()
     for page in pages:
         for line in page.lines:
@@ -146,20 +146,34 @@ def _body_size(pages: Sequence[Page]) -> float:
 
 def _labels(pages: Sequence[Page], gone: set[tuple[int, int]]) -> dict[int, str]:
     """Return the printed labels that differ from the page's index."""
+    found: dict[int, list[tuple[str, int | None, bool]]] = {page.index: [] for page in pages}
+    shifts: Counter[int] = Counter()
+    for page in pages:
+        for place, line in enumerate(page.lines):
+            if (page.index, place) not in gone:
+                continue
+            match = _PAGE_NUMBER.match(line.text) or _NUMBER_WITHIN.search(line.text)
+            if match is not None:
+                label = next(group for group in match.groups() if group)
+                number = _last_number(label)
+                shift = None if number is None else number - page.index
+                found[page.index].append((label, shift, "page" in line.text.lower()))
+        shifts.update({shift for _, shift, _ in found[page.index] if shift is not None})
     labels: dict[int, str] = {}
     for page in pages:
-        label = page.label
-        if not label or label == str(page.index):
-            for place, line in enumerate(page.lines):
-                if (page.index, place) not in gone:
-                    continue
-                match = _PAGE_NUMBER.match(line.text) or _NUMBER_WITHIN.search(line.text)
-                if match is not None:
-                    label = next(group for group in match.groups() if group)
-                    break
+        printed = [
+            label
+            for label, shift, says_page in found[page.index]
+            if says_page or (shift is not None and shifts[shift] >= 2)
+        ]
+        stated = page.label if page.label != str(page.index) else ""
+        label = stated or next(iter(printed), "")
         if label and label != str(page.index):
             labels[page.index] = label
     return labels
 
 
-body_size = _body_size
+def is_bold(pages: Sequence[Page]) -> bool:
+    """Tell whether most of the text is bold, so that bold sets nothing apart."""
+    bold = sum(len(line.text) for page in pages for line in page.lines if line.style.bold)
+    return bold > 0.6 * sum(len(line.text) for page in pages for line in page.lines)

@@ -124,7 +124,7 @@ def _line(line: str, lists: _Lists) -> str:
         prefix, rest = bullet[0], line[bullet.end() :]
     elif (
         number
-        and not _is_code(line[number.end() :])
+        and not _is_no_item(line[number.end() :])
         and lists.number(indent, indent + len(number[2]) + 2, int(number[2]))
     ):
         prefix, rest = number[0], line[number.end() :]
@@ -269,9 +269,9 @@ class _Lists:
         return True
 
 
-def _is_code(rest: str) -> bool:
-    """Tell whether what follows a list marker stands so far off that it would be taken for code."""
-    return _width(rest) - _width(rest.lstrip(" \t")) > 4 or rest.startswith("\t")
+def _is_no_item(rest: str) -> bool:
+    """Tell whether what follows a list marker is nothing, or so far off that it would be taken for code."""
+    return not rest.strip() or _width(rest) - _width(rest.lstrip(" \t")) > 4 or rest.startswith("\t")
 
 
 def _width(text: str) -> int:

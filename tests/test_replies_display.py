@@ -153,3 +153,25 @@ def test_an_escaped_pipe_stays_in_its_cell() -> None:
 
 def test_a_title_is_one_line() -> None:
     assert "\n" not in display_line("A\n# B @all")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("dose\n===-", f"dose\n{ZWSP}===-"),  # would make the line above a heading
+        ("<a@b.org>", f"&lt;{ZWSP}a@{ZWSP}b.org>"),  # would become an address without its brackets
+        ("1. one\n\n- two", "1. one\n\n\\- two"),  # would go on counting: 2.
+        ("1. \n\ntext\n1. one", "1\\. \n\ntext\n1. one"),  # likewise
+        ("C:\\dir \\* \\", "C:\\dir \\\\\\* \\\\"),  # a backslash before a letter is never an escape
+        ("$5 and 6$ or $7", "⟨U+0024⟩5 and 6⟨U+0024⟩ or ⟨U+0024⟩7"),  # would become a formula
+        ("$5 and $6", "$5 and $6"),
+        ("x\n      ", f"x\n{ZWSP}      "),
+    ],
+)
+def test_what_the_web_client_would_misread_is_escaped_for_it(text: str, shown: str) -> None:
+    assert display(text) == shown
+    assert undo_display(shown) == text
+
+
+def test_every_line_of_a_quote_begins_with_its_mark_and_a_space() -> None:
+    assert quote("\na\n\nb") == "> \n> a\n> \n> b"

@@ -37,7 +37,7 @@ _INLINE = re.compile(
         |<(?=\S)                           # HTML, and <3, which becomes a heart
         |&(?=\#?\w+;)                      # character references
         |:(?=[\w+\-]+:)                    # :100:
-        |:(?=[)(oOdDpPsSxX\[\]@/'’|$\\-])  # emoticons, and the :// of links
+        |:(?=[)(oOdDpPsSxX\[\]@/'’|$-])  # emoticons, and the :// of links
         |(?<=[A-Za-z]):(?=[\w%])           # mailto:, tel:
         |\.(?=[^\W\d_]{2,4}/)              # example.org/
         |;(?=-?\))

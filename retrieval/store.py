@@ -19,6 +19,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -35,7 +36,7 @@ from retrieval.manifest import CURE, Audience, Manifest, audience_of, damaged, r
 from retrieval.tables import Tables, TableWriter
 from retrieval.terms import TermStatistics, content_terms
 from retrieval.units import full_text
-from retrieval.vectors import VectorWriter, cosines, open_vectors
+from retrieval.vectors import VectorFile, VectorWriter, cosines
 from retrieval.window_search import WindowSearch
 
 if TYPE_CHECKING:
@@ -254,8 +255,8 @@ class Generation:
     def __init__(self, directory: Path, manifest: Manifest) -> None:
         self.directory = directory
         self.manifest = manifest
-        self._tables: Tables | None = None
-        self._chroma: Client | None = None
+        self._resources = ExitStack()
+        self._closed = False
         try:
             self._open()
         except (OSError, ValueError, sqlite3.Error) as error:
@@ -267,15 +268,19 @@ class Generation:
 
     def _open(self) -> None:
         manifest = self.manifest
-        self._windows = open_vectors(self.directory / "windows.f32", manifest.windows, manifest.dimension)
-        self._units = open_vectors(self.directory / "units.f32", manifest.units, manifest.dimension)
+        self._windows = VectorFile(self.directory / "windows.f32", manifest.windows, manifest.dimension)
+        self._resources.callback(self._windows.close)
+        self._units = VectorFile(self.directory / "units.f32", manifest.units, manifest.dimension)
+        self._resources.callback(self._units.close)
         self._tables = Tables(self.directory / "tables.sqlite")
+        self._resources.callback(self._tables.close)
         self._layout = self._tables.layout()
         if len(self._layout.guideline) != manifest.passages:
             raise ValueError(f"{len(self._layout.guideline)} passages where {manifest.passages} were written")
-        self._search = WindowSearch(self._windows, self._layout.first_window)
+        self._search = WindowSearch(self._windows.read, self._layout.first_window, manifest.windows)
         self._unit_ends = np.append(self._layout.first_unit[1:], manifest.units)
-        self._chroma, self._collections = _open_collections(self.directory / "chroma", manifest)
+        chroma, self._collections = _open_collections(self.directory / "chroma", manifest)
+        self._resources.callback(chroma.close)
         for number, windows in enumerate(manifest.audience_windows):
             if windows > _EXACT_UP_TO:  # loads the graph: not the first question shall wait for it
                 self._check_collection(number)
@@ -314,15 +319,8 @@ class Generation:
 
     def close(self) -> None:
         """Let go of every file. Passages and vectors that were handed out stay valid."""
-        if self._tables is not None:
-            self._tables.close()
-            self._tables = None
-        if self._chroma is not None:
-            self._collections = ()
-            self._chroma.close()
-            self._chroma = None
-        self._windows = self._units = np.zeros((0, 1), dtype=np.float32)
-        self._search = WindowSearch(self._windows, np.zeros(0, dtype=np.int64))
+        self._closed = True
+        self._resources.close()
 
     def nearest(
         self,
@@ -346,7 +344,7 @@ class Generation:
         if n <= 0 or not seen:
             return []
         if filters.guideline.strip() or filters.section.strip():
-            passages = self._tables_open.matching(filters)
+            passages = self._tables.matching(filters)
             passages = passages[np.isin(self._layout.audience[passages], seen)]
             rows = self._search.exactly(passages, vector, n)
         else:
@@ -355,27 +353,31 @@ class Generation:
 
     def passages(self, numbers: Iterable[int]) -> list[Passage]:
         """Return passages by their numbers, in the order asked for."""
-        return [self._tables_open.passage(int(number)) for number in numbers]
+        self._check_open()
+        return [self._tables.passage(int(number)) for number in numbers]
 
     def passage(self, passage_id: str, visible: Callable[[Audience], bool] = everyone) -> Passage | None:
         """Return the first visible passage with this id; None when there is none."""
         seen = self._visible(visible)
-        for number in self._tables_open.numbers_by_id(passage_id):
+        for number in self._tables.numbers_by_id(passage_id):
             if self._layout.audience[number] in seen:
-                return self._tables_open.passage(number)
+                return self._tables.passage(number)
         return None
 
     def numbers_of(self, guideline: str) -> list[int]:
         """Return the numbers of a guideline's passages, in order."""
-        return self._tables_open.numbers_of(guideline)
+        self._check_open()
+        return self._tables.numbers_of(guideline)
 
     def unit_vectors(self, number: int) -> Matrix:
         """Return a copy of the vectors of a passage's units, shape [units, dimension]."""
-        return np.array(self._units[self._layout.first_unit[number] : self._unit_ends[number]])
+        self._check_open()
+        return self._units.read(np.arange(self._layout.first_unit[number], self._unit_ends[number]))
 
     def window_vectors(self, number: int) -> Matrix:
         """Return a copy of the vectors of a passage's windows, shape [windows, dimension]."""
-        return np.array(self._windows[self._search.rows_of(np.array([number]))])
+        self._check_open()
+        return self._windows.read(self._search.rows_of(np.array([number])))
 
     def embedded(self, guideline: str) -> list[Embedded]:
         """Return a guideline's passages as they were added, to be carried over into the next generation."""
@@ -400,9 +402,7 @@ class Generation:
     def guidelines(self, visible: Callable[[Audience], bool] = everyone) -> list[Listed]:
         """Return the visible guidelines, in the order in which they were added."""
         seen = self._visible(visible)
-        return [
-            Listed(guideline, count) for guideline, number, count in self._tables_open.guidelines() if number in seen
-        ]
+        return [Listed(guideline, count) for guideline, number, count in self._tables.guidelines() if number in seen]
 
     def verify(self) -> None:
         """Check the generation by using it: every collection must find its own first and last windows.
@@ -411,7 +411,7 @@ class Generation:
             IndexMismatch: something is missing or damaged.
         """
         try:
-            state = self._tables_open.check()
+            state = self._tables.check()
             if state != "ok":
                 raise ValueError(state)
             for number in range(len(self.manifest.audiences)):
@@ -419,13 +419,12 @@ class Generation:
         except (OSError, ValueError, sqlite3.Error) as error:
             raise damaged(self.directory, error) from error
 
-    @property
-    def _tables_open(self) -> Tables:
-        if self._tables is None:
+    def _check_open(self) -> None:
+        if self._closed:
             raise ValueError("the generation is closed")
-        return self._tables
 
     def _visible(self, visible: Callable[[Audience], bool]) -> list[int]:
+        self._check_open()
         return [number for number, audience in enumerate(self.manifest.audiences) if visible(audience)]
 
     def _merged_statistics(self, seen: tuple[int, ...]) -> TermStatistics:
@@ -464,8 +463,9 @@ class Generation:
         expected = self.manifest.audience_windows[number]
         if len(rows) != expected or self._collections[number].count() != expected:
             raise ValueError(f"collection {number} does not hold {expected} windows")
-        for row in (rows[0], rows[-1]) if expected else ():
-            near = cosines(self._windows[self._ask_chroma(number, np.array(self._windows[row]), 1)], self._windows[row])
+        for row in np.unique(rows[[0, -1]]) if expected else ():
+            vector = self._windows.read(np.array([row]))[0]
+            near = cosines(self._windows.read(self._ask_chroma(number, vector, 1)), vector)
             if not near.max(initial=-1.0) > 0.999:  # another row with the same text will do
                 raise ValueError(f"collection {number} does not find window {row}")
 

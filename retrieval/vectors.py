@@ -1,7 +1,8 @@
-"""Rows of float32 unit vectors in one file: appended once, then read through a memory map."""
+"""Rows of float32 unit vectors in one file: appended once, then only read."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import BinaryIO
 
@@ -36,17 +37,43 @@ class VectorWriter:
         self._file.close()
 
 
-def open_vectors(path: Path, rows: int, dimension: int) -> Matrix:
-    """Map a file of vectors into memory, read-only. Only what is looked at is read.
+class VectorFile:
+    """A finished file, read row by row.
+
+    It is not mapped into memory: mapped pages count as the process's own, and in time that is the whole file.
+
+    Args:
+        rows: how many it must hold.
 
     Raises:
-        ValueError: the file does not hold that many rows.
+        ValueError: it does not.
     """
-    if path.stat().st_size != rows * dimension * 4:
-        raise ValueError(f"{path.name} does not hold {rows} vectors of {dimension} numbers")
-    if rows == 0:
-        return np.zeros((0, dimension), dtype=np.float32)
-    return np.memmap(path, dtype="<f4", mode="r", shape=(rows, dimension))
+
+    def __init__(self, path: Path, rows: int, dimension: int) -> None:
+        if path.stat().st_size != rows * dimension * 4:
+            raise ValueError(f"{path.name} does not hold {rows} vectors of {dimension} numbers")
+        self.rows = rows
+        self._dimension = dimension
+        self._file = os.open(path, os.O_RDONLY)
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def read(self, rows: NDArray[np.int64]) -> Matrix:
+        """Return a copy of some rows in the order asked for, shape [len(rows), dimension]."""
+        vectors = np.empty((len(rows), self._dimension), dtype="<f4")
+        if not len(rows):
+            return vectors
+        if int(rows.min()) < 0 or int(rows.max()) >= self.rows:
+            raise IndexError(f"there are {self.rows} vectors")
+        begins = np.append(0, np.flatnonzero(np.diff(rows) != 1) + 1)  # rows that lie together are read together
+        for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(rows)], strict=True):
+            target = vectors[begin:end].data.cast("B")
+            if os.preadv(self._file, [target], int(rows[begin]) * self._dimension * 4) != target.nbytes:
+                raise OSError(f"row {rows[begin]} cannot be read")
+        return vectors
 
 
 def cosines(vectors: Matrix, vector: Vector) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from retrieval.embedding import Matrix, Vector
 from retrieval.vectors import cosines
 
-_CHUNK = 8192
+_CHUNK = 4096
 _NEAR = 1e-6
 """A product may differ by this much between two shapes of the same matrix."""
 
@@ -19,14 +19,17 @@ class WindowSearch:
     """The windows of a generation.
 
     Args:
-        windows: their vectors, passage after passage, shape [windows, dimension].
+        read: returns the vectors of rows; the windows lie passage after passage.
         first_window: row of each passage's first window, shape [passages].
+        windows: how many there are.
     """
 
-    def __init__(self, windows: Matrix, first_window: NDArray[np.int64]) -> None:
-        self._windows = windows
+    def __init__(
+        self, read: Callable[[NDArray[np.int64]], Matrix], first_window: NDArray[np.int64], windows: int
+    ) -> None:
+        self._read = read
         self._first = first_window
-        self._end = np.append(first_window[1:], len(windows))
+        self._end = np.append(first_window[1:], windows)
 
     def rows_of(self, passages: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of all windows of these passages, in the passages' order."""
@@ -49,7 +52,8 @@ class WindowSearch:
         rows = self.rows_of(passages)
         if not len(rows):
             return rows
-        scores = np.concatenate([block @ vector for block in self._blocks(rows)])
+        blocks = [rows[start : start + _CHUNK] for start in range(0, len(rows), _CHUNK)]
+        scores = np.concatenate([self._read(block) @ vector for block in blocks])
         wanted = 2 * n + 10
         while wanted < len(rows):
             last = np.partition(scores, len(rows) - wanted)[len(rows) - wanted]
@@ -68,13 +72,6 @@ class WindowSearch:
             return []
         rows = np.unique(rows)
         passages, first = np.unique(self.passages_of(rows), return_index=True)
-        best = np.maximum.reduceat(cosines(self._windows[rows], vector), first)
+        best = np.maximum.reduceat(cosines(self._read(rows), vector), first)
         order = np.lexsort((passages, -best))[:n]
         return [(int(passages[index]), float(best[index])) for index in order]
-
-    def _blocks(self, rows: NDArray[np.int64]) -> Iterator[Matrix]:
-        """Yield the rows' vectors in blocks, without copying those that lie together."""
-        for start in range(0, len(rows), _CHUNK):
-            part = rows[start : start + _CHUNK]
-            first, last = int(part[0]), int(part[-1])
-            yield np.asarray(self._windows[first : last + 1] if last - first + 1 == len(part) else self._windows[part])

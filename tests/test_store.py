@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from retrieval.found import Filters
 from retrieval.guideline import Block, Coverage, Guideline, Metadata, Passage, Problem, Section
 from retrieval.records import dump_guideline, dump_passage, load_guideline, load_passage
 from retrieval.store import Embedded, Generation, GenerationWriter, audience_of, read_manifest
+from retrieval.vectors import VectorFile, VectorWriter
 from retrieval.window_search import WindowSearch
 
 EMBEDDER = HashEmbedder()
@@ -339,7 +341,7 @@ class TestSearch:
             ]  # many ties
         chosen = np.array(sorted(data.draw(st.sets(st.sampled_from(range(len(sizes)))))), dtype=np.int64)
         n = data.draw(st.integers(1, 12))
-        search = WindowSearch(vectors, np.append(0, np.cumsum(sizes)[:-1]))
+        search = WindowSearch(vectors.__getitem__, np.append(0, np.cumsum(sizes)[:-1]), len(vectors))
         vector = clustered(1, 8, data.draw(st.integers(0, 99)))[0]
         allowed = np.isin(owners, chosen)
         found = search.best(search.exactly(chosen, vector, n), vector, n)
@@ -381,6 +383,24 @@ class TestSearch:
 
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)  # a file has no lone surrogates
+
+
+class TestVectorFile:
+    @given(st.lists(st.integers(0, 19), max_size=30))
+    def test_rows_come_back_in_the_order_asked_for(self, rows: list[int]) -> None:
+        vectors = clustered(20, 4, 3)
+        with tempfile.TemporaryDirectory() as folder:
+            writer = VectorWriter(Path(folder) / "rows.f32", 4)
+            writer.append(vectors)
+            writer.close()
+            file = VectorFile(Path(folder) / "rows.f32", 20, 4)
+            assert np.array_equal(file.read(np.array(rows, dtype=np.int64)), vectors[rows])
+            for outside in (-1, 20):
+                with pytest.raises(IndexError):
+                    file.read(np.array([outside]))
+            file.close()
+            with pytest.raises(ValueError, match="does not hold 21 vectors"):
+                VectorFile(Path(folder) / "rows.f32", 21, 4)
 
 
 class TestRecords:

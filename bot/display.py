@@ -23,7 +23,6 @@ ZWSP = "\u200b"
 # Harmless where they stand, and common in real documents.
 _INVISIBLE_KEPT = frozenset("\n\t\u00ad\u200c\u200d")
 
-_FORMULA = re.compile(r"\$.+\$(?![A-Za-z0-9])")
 _BOLD = re.compile(r"(?<![\w*\\])\*\*(?=\w)[^*\n]*?(?<=[\w.!?%:;,)])\*\*(?![\w*])")
 _INLINE = re.compile(
     r"""
@@ -31,7 +30,6 @@ _INLINE = re.compile(
     |(?P<cell>\\\|)                        # a pipe that is already escaped, in a table
     |(?P<mark>[`*_~\[\]]|\\(?=[!-/:-@\[-`{-~]|$))  # a backslash before a letter is one as it is
     |(?P<latex>\$)
-    |(?P<address><(?=[^\ >]*(?:@|:/)[^\ >]*>))  # <a@b>: a link that swallows its brackets
     |(?P<start>
         @(?=\S)                            # mentions, addresses
         |<(?=\S)                           # HTML, and <3, which becomes a heart
@@ -172,15 +170,16 @@ def _inline(text: str, *, table: bool = False) -> str:
     """Escape within a line."""
     bold = {at for match in _BOLD.finditer(text) for at in _bold_marks(match)}
 
-    formula = _FORMULA.search(text)
+    formula = _holds_formula(text)
+    addresses = _addresses(text)
 
     def escaped(match: re.Match[str]) -> str:
         found = match[0]
         kind = match.lastgroup
+        if match.start() in addresses:
+            return f"&lt;{ZWSP}"
         if kind == "start":
             return found + ZWSP
-        if kind == "address":
-            return f"&lt;{ZWSP}"
         if kind == "hidden":
             return found if _is_visible(found, text, match.end()) else f"⟨U+{ord(found):04X}⟩"
         if kind == "cell":
@@ -197,6 +196,22 @@ def _inline(text: str, *, table: bool = False) -> str:
 
 def _bold_marks(match: re.Match[str]) -> tuple[int, ...]:
     return (match.start(), match.start() + 1, match.end() - 2, match.end() - 1)
+
+
+def _holds_formula(text: str) -> bool:
+    """Tell whether two dollars of a line could be taken for the ends of a formula."""
+    first = text.find("$")
+    return first >= 0 and re.search(r"\$(?![A-Za-z0-9])", text[first + 2 :]) is not None
+
+
+def _addresses(text: str) -> set[int]:
+    """Return where a `<` begins what could be taken for an address in angle brackets, <a@b>, and lose them."""
+    found: set[int] = set()
+    for match in re.finditer(r"[^ >]+(>?)", text):
+        if match[1]:
+            last = max(match[0].rfind("@"), match[0].rfind(":/"))
+            found.update(match.start() + at for at in range(last) if match[0][at] == "<")
+    return found
 
 
 def _is_visible(char: str, text: str, end: int) -> bool:

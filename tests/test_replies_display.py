@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -175,3 +176,12 @@ def test_what_the_web_client_would_misread_is_escaped_for_it(text: str, shown: s
 
 def test_every_line_of_a_quote_begins_with_its_mark_and_a_space() -> None:
     assert quote("\na\n\nb") == "> \n> a\n> \n> b"
+
+
+@pytest.mark.parametrize(
+    "piece", ["<", "$a", "<a", "*", "[S1", "**a", "| ", "a@", "- ", ":a", "x.aa", "a|b\n", "1. a\n"]
+)
+def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
+    started = time.process_time()
+    display(piece * (20_000 // len(piece)))
+    assert time.process_time() - started < 1

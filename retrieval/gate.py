@@ -4,7 +4,8 @@ Every source is judged by its own gate score, a weighted mean of parts in [0, 1]
 
     near       how near the question is to the best window of the passage (cosine)
     line       how near it is to the passage's best sentence, list item or table row (cosine)
-    coverage   how much of what the question names stands in the passage and its path (IDF-weighted share)
+    coverage   how much of what the question names stands in the passage and its path (IDF-weighted share); for
+               long messages rather how much of its title and heading the message names
     missing    taken off: how far the kind of fact that is asked for (a dose, an interval, a limit …) is missing
                beside what it is asked about, compared with the place that speaks of it best
 
@@ -127,7 +128,7 @@ def judge(
 def topic_parts(one: Ranked) -> dict[str, float]:
     """Return the parts that say whether the topic is there, each in [0, 1]."""
     candidate = one.candidate
-    return {"near": _clipped(candidate.cosine), "line": _clipped(candidate.unit_cosine), "coverage": one.lexical}
+    return {"near": _clipped(candidate.cosine), "line": _clipped(candidate.unit_cosine), "coverage": one.covered}
 
 
 def weighted(parts: dict[str, float]) -> float:

@@ -15,6 +15,9 @@ from retrieval.units import context_of
 
 FloatArray = NDArray[np.floating]
 
+LONG_FROM_TERMS = 12
+TITLE_SHARE = 0.6
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -68,10 +71,15 @@ class AskedTerm:
 
 @dataclass(frozen=True, slots=True)
 class RankOptions:
-    """Weights of the blend, relative to a similarity of weight 1."""
+    """Weights of the blend, relative to a similarity of weight 1.
 
-    lexical_weight: float = 0.3
-    heading_weight: float = 0.15
+    Attributes:
+        named_weight: of `named`, which takes the place of the other two as a message grows.
+    """
+
+    lexical_weight: float = 0.35
+    heading_weight: float = 0.2
+    named_weight: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +88,16 @@ class Ranked:
 
     Attributes:
         lexical, heading: IDF-weighted share of the asked terms in text and path, in title and path; in [0, 1].
+        named: the other way round: the share of title and heading that the question names, in [0, 1].
+        covered: how much of the question is covered, in [0, 1]: `lexical`, and for long messages `named`.
         blended: the weighted mean; orders, nothing else.
     """
 
     candidate: Candidate
     lexical: float
     heading: float
+    named: float
+    covered: float
     blended: float
 
     @property
@@ -99,7 +111,9 @@ def rerank(
     statistics: TermStatistics,
     options: RankOptions = RankOptions(),
 ) -> tuple[Ranked, ...]:
-    """Order candidates by (similarity + w·lexical + v·heading) / (1 + w + v), best first.
+    """Order candidates by a weighted mean of similarity, lexical, heading and named, best first.
+
+    (similarity + b·(w·lexical + v·heading) + (1 − b)·u·named) / (1 + b·(w + v) + (1 − b)·u), with b = `brevity`.
 
     Similarity is the mean of the cosine of the best window and that of the best unit: a section that holds one line
     on the question beats one that is near it all over.
@@ -112,15 +126,21 @@ def rerank(
         statistics: over the passages that the asker may see.
     """
     asked = asked_terms(reading, statistics)
-    total = 1 + options.lexical_weight + options.heading_weight
+    said = {term for one in asked for terms in one.alternatives for term in terms}
+    short = brevity(asked)
+    lexical_weight, heading_weight = short * options.lexical_weight, short * options.heading_weight
+    named_weight = (1 - short) * options.named_weight
+    total = 1 + lexical_weight + heading_weight + named_weight
     ranked = []
     for candidate in candidates:
         heading_terms = term_set(context_of(candidate.passage))
         lexical = coverage(asked, heading_terms | term_set(candidate.passage.text), statistics)
         heading = coverage(asked, heading_terms, statistics)
+        named = named_share(candidate.passage, said, statistics)
         similarity = (candidate.cosine + candidate.unit_cosine) / 2
-        blended = similarity + options.lexical_weight * lexical + options.heading_weight * heading
-        ranked.append(Ranked(candidate, lexical, heading, blended / total))
+        blended = similarity + lexical_weight * lexical + heading_weight * heading + named_weight * named
+        covered = short * lexical + (1 - short) * named
+        ranked.append(Ranked(candidate, lexical, heading, named, covered, blended / total))
     ranked.sort(key=lambda one: (-one.blended, -one.candidate.cosine, one.passage.guideline, one.passage.ordinal))
     return tuple(ranked)
 
@@ -147,6 +167,26 @@ def asked_terms(reading: Reading, statistics: TermStatistics) -> tuple[AskedTerm
     return tuple(term for term in asked if term.alternatives)
 
 
+def brevity(asked: Sequence[AskedTerm]) -> float:
+    """Return 1 for a question of up to `LONG_FROM_TERMS` terms, and less the longer a message is.
+
+    Most of a long message is story: no section covers it, and the one that covers most is seldom the one that
+    answers. Whether it names a section's title and heading still tells.
+    """
+    return min(1.0, LONG_FROM_TERMS / len(asked)) if asked else 1.0
+
+
+def named_share(passage: Passage, said: Collection[str], statistics: TermStatistics) -> float:
+    """Return how much of a passage's title and last heading a question says, in [0, 1].
+
+    Args:
+        said: the question's terms.
+    """
+    title = _share(content_terms(passage.title), said, statistics)
+    heading = _share(content_terms(passage.path[-1]), said, statistics) if passage.path else title
+    return TITLE_SHARE * title + (1 - TITLE_SHARE) * heading
+
+
 def coverage(asked: Sequence[AskedTerm], held: Collection[str], statistics: TermStatistics) -> float:
     """Return the weighted share of the asked terms that a set of terms holds, in [0, 1]; 0 when nothing is asked."""
     weights = [term.weight(statistics) for term in asked]
@@ -161,4 +201,4 @@ def _share(terms: tuple[str, ...], held: Collection[str], statistics: TermStatis
     if len(terms) == 1:
         return float(terms[0] in held)
     total = sum(statistics.idf(term) for term in terms)
-    return sum(statistics.idf(term) for term in terms if term in held) / total
+    return sum(statistics.idf(term) for term in terms if term in held) / total if total else 0.0

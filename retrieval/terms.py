@@ -78,6 +78,7 @@ def stem(word: str) -> str:
     return stemmed
 
 
+@lru_cache(maxsize=4096)
 def content_terms(text: str) -> tuple[str, ...]:
     """Return the stems of a text's content words, in order, each once.
 

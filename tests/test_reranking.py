@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.reranking import RankOptions, asked_terms, coverage, rerank
+from retrieval.reranking import RankOptions, asked_terms, brevity, coverage, rerank
 from retrieval.terms import TermStatistics, stem, term_set
 from tests.doubles_passages import candidate, passage, reading, statistics
 
@@ -84,3 +84,24 @@ class TestAskedTerms:
         asked = asked_terms(reading(question), STATISTICS)
         assert 0.0 <= coverage(asked, term_set(question), STATISTICS) <= 1.0 + 1e-9
         assert coverage(asked, frozenset(), STATISTICS) == 0.0
+
+
+class TestLongMessages:
+    STORY = (
+        "My brother moved house last spring, paints ships, cycles along the river, sings, bakes bread, repairs clocks, "
+        "grows roses and tomatoes and collects stamps from Norway. He has pneumonia; which signs?"
+    )
+
+    def test_of_a_long_message_the_section_that_it_names_comes_first(self) -> None:
+        named = passage("- Fever", title="Pneumonia", path=("Signs",), guideline="pneumonia.md")
+        wordy = passage("Bread, roses, clocks and the river.", title="Rehabilitation", path=("Leisure",), ordinal=1)
+        counts = statistics([named, wordy])
+        ranked = rerank(reading(self.STORY), [candidate(wordy, 0.5), candidate(named, 0.5)], counts)
+        assert ranked[0].passage is named
+        assert ranked[0].named == 1.0
+        assert ranked[0].covered > ranked[0].lexical
+
+    def test_a_short_question_is_not_judged_by_what_it_names(self) -> None:
+        (one,) = rerank(reading("pneumonia signs"), [candidate(SIGNS)], STATISTICS)
+        assert brevity(asked_terms(reading("pneumonia signs"), STATISTICS)) == 1.0
+        assert one.covered == one.lexical

@@ -46,7 +46,7 @@ def load_pdf(data: bytes, name: str, *, ocr: bool = False) -> Loaded:
     empty = [page.index for page in pages if not characters(page.raw) or page in unread]
     legible = [page for page in pages if page.index not in set(empty)]
     lattices = {page.index: lattices_of(page) for page in legible}
-    running = running_of(legible, {page.index: _in_tables(page, lattices[page.index]) for page in legible})
+    running = running_of(legible, {page.index: in_tables(page, lattices[page.index]) for page in legible})
     body = body_size(legible)
     elements = list(_elements(legible, lattices, running, body))
     builder = TreeBuilder()
@@ -91,7 +91,7 @@ def property_title_of(properties: dict[str, str]) -> str:
     return title
 
 
-def _in_tables(page: Page, lattices: Sequence[Lattice]) -> set[int]:
+def in_tables(page: Page, lattices: Sequence[Lattice]) -> set[int]:
     """Return the positions of lines in tables that reach out of the page's head and foot."""
     top, bottom = BAND * page.height, (1 - BAND) * page.height
     return {place for one in lattices if one.box.y1 > top and one.box.y0 < bottom for place in one.places}

@@ -31,6 +31,8 @@ def in_reading_order(lines: Sequence[Line]) -> list[Line]:
             # What the found line belongs to may begin with a short line beside this one: a heading.
             while 0 < place < len(ordered) and _begins(ordered[place - 1], ordered[place], middle):
                 place -= 1
+            while 0 < place < len(ordered) and _same_height(ordered[place - 1], ordered[place]):
+                place -= 1
         ordered.insert(place, line)
         before = place
         lowest = max(lowest, line.box.middle_y)
@@ -51,6 +53,10 @@ def _is_below(other: Line, line: Line, middle: float) -> bool:
         return False
     shared = min(other.box.x1, line.box.x1) - max(other.box.x0, line.box.x0)
     return shared >= SHARED_WIDTH * min(other.box.width, line.box.width)
+
+
+def _same_height(one: Line, two: Line) -> bool:
+    return abs(one.box.middle_y - two.box.middle_y) < 0.4 * max(one.box.height, two.box.height)
 
 
 def _begins(first: Line, second: Line, middle: float) -> bool:

@@ -15,7 +15,7 @@ from retrieval.guideline import Guideline, Passage
 from retrieval.looking import Progress
 from retrieval.passages import passages_of
 from retrieval.spool import Prepared, Spool
-from retrieval.store import Embedded, Generation, GenerationWriter, Manifest
+from retrieval.store import Embedded, Generation, GenerationWriter
 from retrieval.windows import unit_texts_of, windows_of
 
 # Texts that are embedded together: enough to sort by length, few enough to hold in memory.
@@ -49,7 +49,7 @@ def write_generation(
     cache: EmbeddingCache,
     progress: Progress,
     built: datetime,
-) -> tuple[Manifest, Catalogue]:
+) -> Catalogue:
     """Write, verify and close a new generation.
 
     Args:
@@ -58,7 +58,7 @@ def write_generation(
         carried_from: the last generation, made in the same way.
 
     Returns:
-        its manifest, and the catalogue with the number of passages of each file.
+        the catalogue with the number of passages of each file.
 
     Raises:
         IndexMismatch: what was written cannot be found again.
@@ -93,12 +93,12 @@ def write_generation(
         files = {name: replace(one, passages=counts.get(name, 0)) for name, one in catalogue.files.items()}
         final = replace(catalogue, files=files)
         progress("verify", 0, 1)
-        manifest = writer.finish({**dump(final), "built": built.isoformat()})
+        writer.finish({**dump(final), "built": built.isoformat()})
         progress("verify", 1, 1)
     except BaseException:
         writer.abandon()
         raise
-    return manifest, final
+    return final
 
 
 def _batches(spool: Spool, names: Sequence[str]) -> Iterator[list[Prepared]]:

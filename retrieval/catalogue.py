@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 from retrieval.guideline import Guideline, Metadata
@@ -14,30 +15,45 @@ from retrieval.records import dump_guideline, load_guideline
 from retrieval.versions import SERVED, Standing, standings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Indexed:
     """A file in its last good state, served or not.
 
     Attributes:
-        guideline: what is known of it; its section tree is empty.
-        folder, described: see `plan.Known`.
+        sha256, folder, described: see `plan.Known`.
+        record: what is known of the guideline, as JSON text; read only when it is asked for, because an unchanged
+            run over ten thousand files asks for none.
         standing: whether it was served in this generation.
+        review_by: its review date, as year-month-day; "" without one.
         passages: how many it has there; 0 when it is not served.
     """
 
-    guideline: Guideline
+    name: str
+    sha256: str
     folder: str
     described: str
+    record: str
+    review_by: str = ""
     standing: Standing = SERVED
     passages: int = 0
 
-    @property
-    def name(self) -> str:
-        return self.guideline.name
+    @classmethod
+    def of(cls, guideline: Guideline, folder: str, described: str) -> Indexed:
+        """Return what is remembered of a guideline that was just read."""
+        day = guideline.metadata.review_by
+        record = dump_guideline(guideline)
+        return cls(
+            guideline.name, guideline.sha256, folder, described, record, review_by=day.isoformat() if day else ""
+        )
+
+    @cached_property
+    def guideline(self) -> Guideline:
+        """What is known of it; its section tree is empty."""
+        return load_guideline(self.record)
 
     @property
     def known(self) -> Known:
-        return Known(self.guideline.name, self.folder, self.guideline.sha256, self.described)
+        return Known(self.name, self.folder, self.sha256, self.described)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,66 +63,72 @@ class Catalogue:
     Attributes:
         files: by name.
         making: changes with everything but the files that passages and windows depend on.
+        since, until: the day of the standings, and the next one on which one of them changes; None for never.
     """
 
     files: Mapping[str, Indexed]
     making: str
-
-    @property
-    def state(self) -> str:
-        """16 hex digits that stay the same while the same files are served in the same way."""
-        lines = sorted(
-            "\0".join(
-                (
-                    one.name,
-                    one.guideline.sha256,
-                    dump_guideline(one.guideline),
-                    one.standing.kind or "",
-                    *one.standing.superseded_by,
-                )
-            )
-            for one in self.files.values()
-        )
-        return hashlib.sha256("\n".join((self.making, *lines)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-    def differs_from(self, other: Catalogue) -> bool:
-        """Tell whether a generation made from this would be another than one made from `other`."""
-        return self.making != other.making or self._served_as() != other._served_as()
-
-    def _served_as(self) -> dict[str, tuple[object, ...]]:
-        return {name: (one.guideline, one.folder, one.described, one.standing) for name, one in self.files.items()}
+    since: date | None = None
+    until: date | None = None
 
     @property
     def served(self) -> tuple[str, ...]:
         return tuple(sorted(name for name, one in self.files.items() if one.standing.served))
 
-    def on(self, today: date) -> Catalogue:
-        """Return the same files as they stand on a day."""
-        found = standings(self.metadata, today)
-        return replace(self, files={name: replace(one, standing=found[name]) for name, one in self.files.items()})
-
     @property
     def metadata(self) -> dict[str, Metadata]:
         return {name: one.guideline.metadata for name, one in self.files.items()}
+
+    @property
+    def state(self) -> str:
+        """16 hex digits that stay the same while the same files are served in the same way."""
+        lines = ("\0".join(map(str, _key(one))) for _, one in sorted(self.files.items()))
+        return hashlib.sha256("\n".join((self.making, *lines)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    def differs_from(self, other: Catalogue) -> bool:
+        """Tell whether a generation made from this would be another than one made from `other`."""
+        if self is other:
+            return False
+        mine, theirs = ({name: _key(one) for name, one in each.files.items()} for each in (self, other))
+        return self.making != other.making or mine != theirs
+
+    def on(self, today: date) -> Catalogue:
+        """Return the same files as they stand on a day."""
+        metadata = self.metadata
+        found = standings(metadata, today)
+        waiting = [one.effective for one in metadata.values() if one.effective and one.effective > today]
+        files = {name: replace(one, standing=found[name]) for name, one in self.files.items()}
+        return replace(self, files=files, since=today, until=min(waiting, default=None))
+
+    def stands(self, today: date) -> bool:
+        """Tell whether every file stands on a day as it did when this was made."""
+        return self.since is not None and self.since <= today and (self.until is None or today < self.until)
+
+
+def _key(one: Indexed) -> tuple[object, ...]:
+    return (one.record, one.folder, one.described, one.standing)
 
 
 def dump(catalogue: Catalogue) -> dict[str, Any]:
     """Write a catalogue as JSON values for a manifest's notes."""
     return {
         "making": catalogue.making,
+        "since": catalogue.since and catalogue.since.isoformat(),
+        "until": catalogue.until and catalogue.until.isoformat(),
         "state": catalogue.state,
         "served": len(catalogue.served),
         "files": [
             [
-                dump_guideline(one.guideline),
+                one.name,
+                one.sha256,
                 one.folder,
                 one.described,
-                one.standing.kind,
-                one.standing.reason,
-                list(one.standing.superseded_by),
+                one.record,
+                one.review_by,
+                [one.standing.kind, one.standing.reason, one.standing.superseded_by] if one.standing != SERVED else 0,
                 one.passages,
             ]
-            for one in sorted(catalogue.files.values(), key=lambda one: one.name)
+            for _, one in sorted(catalogue.files.items())
         ],
     }
 
@@ -117,13 +139,13 @@ def load(notes: Mapping[str, Any]) -> Catalogue:
     Raises:
         KeyError, TypeError, ValueError: it is something else.
     """
-    return Catalogue(_files(notes["files"]), str(notes["making"]))
+    since, until = (date.fromisoformat(notes[name]) if notes[name] else None for name in ("since", "until"))
+    return Catalogue(_files(notes["files"]), str(notes["making"]), since, until)
 
 
-def _files(records: Iterable[Any]) -> dict[str, Indexed]:
+def _files(rows: Iterable[Any]) -> dict[str, Indexed]:
     files = {}
-    for guideline, folder, described, kind, reason, superseded_by, passages in records:
-        standing = Standing(kind, reason, tuple(superseded_by))
-        one = Indexed(load_guideline(guideline), folder, described, standing, passages)
-        files[one.name] = one
+    for name, sha256, folder, described, record, review_by, standing, passages in rows:
+        stands = SERVED if standing == 0 else Standing(standing[0], standing[1], tuple(standing[2]))
+        files[name] = Indexed(name, sha256, folder, described, record, review_by, stands, passages)
     return files

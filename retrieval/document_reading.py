@@ -51,7 +51,7 @@ class DocumentReader:
             self._spool.put(name, self._preparation.of(guideline))
             file = self._look.files[name]
             known = replace(guideline, root=Section(guideline.metadata.title))
-            self.read[name] = Indexed(known, file.folder, file.described)
+            self.read[name] = Indexed.of(known, file.folder, file.described)
         if todo:
             progress("read", len(todo), len(todo))
 

@@ -31,7 +31,7 @@ from retrieval.scanning import Folder
 from retrieval.spool import Spool
 from retrieval.store import Generation
 from retrieval.summary import Summary, summarise, warnings_of
-from retrieval.withdrawn import refresh_withdrawn
+from retrieval.withdrawn import clean_withdrawn, refresh_withdrawn
 
 __all__ = ["Folder", "IndexOptions", "Plan", "Progress", "Summary", "build", "plan_of"]
 
@@ -88,6 +88,7 @@ def build(
         generations = Generations(data)
         with generations.lock():
             generations.clean()
+            clean_withdrawn(data)
             run = _Run(folders, generations, embedder, options, progress or _silent, now or datetime.now(UTC))
             return replace(run.done(), seconds=time.monotonic() - started_s)
     except OSError as error:
@@ -127,29 +128,44 @@ class _Run:
         _stop_on_empty_folders(look, self._folders)
         with Spool(generations.data) as spool:
             reader = DocumentReader(look, options, self._preparation, spool, self._now.timestamp())
-            catalogue = self._catalogue(look, reader)
+            catalogue = look.previous if self._is_as_before(look) else self._catalogue(look, reader)
+            assert catalogue is not None
             if look.previous is None and not catalogue.files:
                 raise WrongUse(_nothing_read(reader))
-            held = not options.full and generations.held() == catalogue.state
+            turned_from = generations.held()
+            held = bool(turned_from) and not options.full and turned_from == catalogue.state
             needed = options.full or look.previous is None or catalogue.differs_from(look.previous)
             if needed and not held:
-                self._build(look, catalogue, spool)
+                catalogue = self._build(look, catalogue, spool)
+        answering = look.previous if held and look.previous is not None else catalogue
         last_run = generations.last_run()
         save_failures(generations.data / FAILURES, reader.failures)
         generations.prune(options.keep_generations)
-        refresh_withdrawn(
-            self._folders, generations.data, today=self._now.date(), max_lost_share=options.max_lost_share
-        )
+        if needed:
+            refresh_withdrawn(
+                self._folders, generations.data, today=self._now.date(), max_lost_share=options.max_lost_share
+            )
         generations.note_run(self._now)
         current = generations.current() or ""
-        manifest = generations.manifest(current)
+        told = warnings_of(catalogue, reader.read) if needed else ()
         last_day = last_run.astimezone(self._now.tzinfo).date() if last_run else None
         return replace(
             summarise(look.plan, look.previous, catalogue, reader.read, reader.failures, self._now.date(), last_day),
             generation=current,
             built=needed and not held,
-            warnings=(*self._folder_warnings(look, held, current), *warnings_of(catalogue, reader.read.values())),
-            passages=manifest.passages if manifest else 0,
+            warnings=(*self._folder_warnings(look, held, current), *told),
+            passages=sum(one.passages for one in answering.files.values()),
+        )
+
+    def _is_as_before(self, look: Look) -> bool:
+        """Tell whether not a file, a setting or a day has changed anything: most nights."""
+        previous = look.previous
+        return (
+            previous is not None
+            and not self._options.full
+            and previous.making == self._making
+            and previous.stands(self._now.date())
+            and len(look.plan.unchanged) == len(look.files) == len(previous.files)
         )
 
     def _catalogue(self, look: Look, reader: DocumentReader) -> Catalogue:
@@ -174,7 +190,8 @@ class _Run:
                 files.pop(name)
             files |= {name: reader.read[name] for name in missing if name in reader.read}
 
-    def _build(self, look: Look, catalogue: Catalogue, spool: Spool) -> None:
+    def _build(self, look: Look, catalogue: Catalogue, spool: Spool) -> Catalogue:
+        """Write the next generation and let it answer; return its catalogue."""
         generations = self._generations
         with _previous_generation(generations, look) as previous:
             if previous is not None and look.previous is not None and look.previous.making != self._making:
@@ -184,7 +201,7 @@ class _Run:
                 cache_file.unlink(missing_ok=True)
             with closing(EmbeddingCache(cache_file)) as cache:
                 name = generations.new_id()
-                write_generation(
+                catalogue = write_generation(
                     generations.directory(name),
                     catalogue,
                     spool,
@@ -198,6 +215,7 @@ class _Run:
                 generations.release()
                 if previous is not None:
                     self._prune_cache(catalogue, previous, spool, cache)
+        return catalogue
 
     def _prune_cache(self, catalogue: Catalogue, previous: Generation, spool: Spool, cache: EmbeddingCache) -> None:
         """Forget the vectors of texts that are no longer indexed."""
@@ -210,7 +228,7 @@ class _Run:
 
     def _folder_warnings(self, look: Look, held: bool, current: str) -> Iterable[Problem]:
         yield from look.scan.warnings
-        for folder in self._folders:
+        for folder in look.scan.listed:
             yield from folder_problems(folder.path)
         if held:
             yield Problem(

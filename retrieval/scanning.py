@@ -14,7 +14,7 @@ from retrieval.errors import SettingError
 from retrieval.guideline import Problem
 from retrieval.plan import File
 
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
 # What editors, copying programs and desktops leave beside documents; compared in lower case.
 _TEMPORARY_ENDINGS = (
     "~", ".tmp", ".temp", ".bak", ".swp", ".swo", ".part", ".partial", ".crdownload", ".download", ".lock"
@@ -26,7 +26,6 @@ _COMPANIONS = (
     ".css", ".js", ".mjs", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ico", ".bmp", ".tif", ".tiff",
     ".woff", ".woff2", ".ttf", ".eot", ".otf", ".mp3", ".mp4", ".webm",
 )  # fmt: skip
-_METADATA_MAX_BYTES = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +50,24 @@ class Entry:
 
     Attributes:
         name: path relative to its folder, with forward slashes.
-        path: where it is.
+        file: where it is.
         size, mtime_ns, inode: what changes when it is written; 0 when it cannot be looked at.
         beside: the files that may say something of it: its sidecars and the lists of the folders above it.
         problem: why it is not looked at; "" when it is.
     """
 
     name: str
-    path: Path
+    file: str
     folder: Folder
     size: int = 0
     mtime_ns: int = 0
     inode: int = 0
-    beside: tuple[Path, ...] = ()
+    beside: tuple[str, ...] = ()
     problem: str = ""
+
+    @property
+    def path(self) -> Path:
+        return Path(self.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,12 @@ class Scan:
         entries: by name.
         warnings: what was passed over and a person might miss: links that lead out of a folder, names that two
             folders hold.
+        listed: the folders in which a list speaks of their files.
     """
 
     entries: dict[str, Entry]
     warnings: tuple[Problem, ...] = ()
+    listed: tuple[Folder, ...] = ()
 
 
 def check_folders(folders: Sequence[Folder]) -> None:
@@ -125,15 +130,16 @@ def scan(folders: Sequence[Folder], max_bytes: int) -> Scan:
     check_folders(folders)
     entries: dict[str, Entry] = {}
     warnings: list[Problem] = []
+    listed: list[Folder] = []
     for folder in folders:
-        root = Path(os.path.realpath(folder.path))
-        for entry in _Walk(folder, root, max_bytes, warnings).entries(str(root), ""):
+        walk = _Walk(folder, os.path.realpath(folder.path), max_bytes, warnings)
+        for entry in walk.entries():
             if not entry.name:
                 raise SettingError(f"guidelines.folder: {folder.path} {entry.problem}")
             other = entries.get(entry.name)
             if other is None:
                 entries[entry.name] = entry
-            elif other.path != entry.path:
+            elif other.file != entry.file:
                 warnings.append(
                     Problem(
                         entry.name,
@@ -141,32 +147,46 @@ def scan(folders: Sequence[Folder], max_bytes: int) -> Scan:
                         f"{other.folder.path} is indexed: rename the other.",
                     )
                 )
-    return Scan(dict(sorted(entries.items())), tuple(warnings))
+        if walk.has_list:
+            listed.append(folder)
+    return Scan(dict(sorted(entries.items())), tuple(sorted(warnings, key=lambda one: one.file)), tuple(listed))
 
 
 def hashed(scanned: Scan) -> Iterator[File]:
     """Yield every entry with the hash of its bytes and of what is said of it beside it, in order."""
-    remembered: dict[Path, bytes] = {}
+    remembered: dict[str, bytes] = {}
+    buffer = bytearray(_CHUNK)
+    folders = {folder: str(folder.path) for folder in {entry.folder for entry in scanned.entries.values()}}
     for entry in scanned.entries.values():
-        folder = str(entry.folder.path)
+        folder = folders[entry.folder]
         try:
-            sha256 = "" if entry.problem else sha256_of(entry.path)
+            sha256 = "" if entry.problem else sha256_of(entry.file, buffer)
         except OSError as error:
             yield File(entry.name, folder, "", "", unreadable(error))
             continue
-        yield File(entry.name, folder, sha256, _described(entry, remembered), entry.problem)
+        described = _described(entry, remembered) if entry.beside or entry.folder.base_url else ""
+        yield File(entry.name, folder, sha256, described, entry.problem)
 
 
-def sha256_of(path: Path) -> str:
+def sha256_of(file: str, buffer: bytearray | None = None) -> str:
     """Return the hash of a file's bytes, in hex.
+
+    Args:
+        buffer: is read into; one for many files saves its making.
 
     Raises:
         OSError: it cannot be read.
     """
+    space = buffer if buffer is not None else bytearray(_CHUNK)
+    view = memoryview(space)
     digest = hashlib.sha256()
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (half the time of Path.open for ten thousand files)
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
+    # System calls rather than file objects: a third of the time, ten thousand times a night.
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        while length := os.readv(descriptor, [space]):
+            digest.update(view[:length])
+    finally:
+        os.close(descriptor)
     return digest.hexdigest()
 
 
@@ -179,14 +199,12 @@ def unreadable(error: OSError) -> str:
     return f"cannot be read ({error.strerror or type(error).__name__}); check the disk or the share."
 
 
-def _described(entry: Entry, remembered: dict[Path, bytes]) -> str:
-    if not entry.beside and not entry.folder.base_url:
-        return ""
+def _described(entry: Entry, remembered: dict[str, bytes]) -> str:
     digest = hashlib.sha256(entry.folder.base_url.encode())
-    for path in entry.beside:
-        if path not in remembered:
-            remembered[path] = _digest_of(path)
-        digest.update(remembered[path])
+    for file in entry.beside:
+        if file not in remembered:
+            remembered[file] = _digest_of(file)
+        digest.update(remembered[file])
     return digest.hexdigest()[:16]
 
 
@@ -197,14 +215,21 @@ def is_passed_over(name: str) -> bool:
 
 
 class _Walk:
-    def __init__(self, folder: Folder, root: Path, max_bytes: int, warnings: list[Problem]) -> None:
+    """A walk through one watched folder."""
+
+    def __init__(self, folder: Folder, root: str, max_bytes: int, warnings: list[Problem]) -> None:
+        self.has_list = False
         self._folder = folder
         self._root = root
         self._max_bytes = max_bytes
         self._warnings = warnings
         self._visited: set[str] = set()
 
-    def entries(self, directory: str, above: str, lists: tuple[Path, ...] = ()) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Entry]:
+        """Yield the folder's files."""
+        return self._below(self._root, "", ())
+
+    def _below(self, directory: str, above: str, lists: tuple[str, ...]) -> Iterator[Entry]:
         """Yield the files below a directory.
 
         Args:
@@ -214,18 +239,20 @@ class _Walk:
         self._visited.add(os.path.realpath(directory))
         try:
             with os.scandir(directory) as listing:
-                found = sorted(listing, key=lambda one: one.name)
+                found = list(listing)
         except OSError as error:
             # What lies in it is not gone: it is named, and nothing of it is taken for removed.
-            yield Entry(above, Path(directory), self._folder, problem=unreadable(error))
+            yield Entry(above, directory, self._folder, problem=unreadable(error))
             return
-        metadata = {one.name for one in found if is_metadata_file(one.name)}
+        metadata = {one.name for one in found if one.name.endswith((FOLDER_LIST, SIDECAR_SUFFIX))}
+        metadata = {name for name in metadata if is_metadata_file(name)}
         if FOLDER_LIST in metadata:
-            lists = (*lists, Path(directory, FOLDER_LIST))
+            self.has_list = True
+            lists = (*lists, os.path.join(directory, FOLDER_LIST))  # noqa: PTH118
         for one in found:
-            name = f"{above}/{one.name}" if above else one.name
             if is_passed_over(one.name) or one.name in metadata:
                 continue
+            name = f"{above}/{one.name}" if above else one.name
             if not _is_text(name):
                 self._warnings.append(Problem(repr(name), "has a name that is no text; rename it."))
                 continue
@@ -233,13 +260,12 @@ class _Walk:
                 if one.is_symlink() and not self._is_followed(one.path, name):
                     continue
                 if one.is_dir():
-                    yield from self.entries(one.path, name, lists)
+                    yield from self._below(one.path, name, lists)
                 elif one.is_file() and not name.casefold().endswith(_COMPANIONS):
-                    sidecars = dict.fromkeys((one.name + SIDECAR_SUFFIX, Path(one.name).stem + SIDECAR_SUFFIX))
-                    beside = (*(Path(directory, file) for file in sidecars if file in metadata), *lists)
+                    beside = (*_sidecars(one, directory, metadata), *lists) if metadata else lists
                     yield self._file(one.path, name, one.stat(), beside)
             except OSError as error:
-                yield Entry(name, Path(one.path), self._folder, problem=unreadable(error))
+                yield Entry(name, one.path, self._folder, problem=unreadable(error))
 
     def _is_followed(self, path: str, name: str) -> bool:
         """Tell whether a link stays in the folder and leads to what is not found without it."""
@@ -253,20 +279,24 @@ class _Walk:
             return False
         return any(is_passed_over(part) for part in inside.parts) and target not in self._visited
 
-    def _file(self, path: str, name: str, status: os.stat_result, beside: tuple[Path, ...]) -> Entry:
+    def _file(self, path: str, name: str, status: os.stat_result, beside: tuple[str, ...]) -> Entry:
         problem = ""
         if status.st_size > self._max_bytes:
             problem = (
                 f"is larger ({status.st_size / 1e6:.0f} MB) than guidelines.max_file_mb allows "
                 f"({self._max_bytes / 1e6:.0f}); divide it or raise the setting."
             )
-        return Entry(name, Path(path), self._folder, status.st_size, status.st_mtime_ns, status.st_ino, beside, problem)
+        return Entry(name, path, self._folder, status.st_size, status.st_mtime_ns, status.st_ino, beside, problem)
 
 
-def _digest_of(path: Path) -> bytes:
+def _sidecars(one: os.DirEntry[str], directory: str, metadata: set[str]) -> Iterator[str]:
+    candidates = dict.fromkeys((one.name + SIDECAR_SUFFIX, Path(one.name).stem + SIDECAR_SUFFIX))
+    return (os.path.join(directory, file) for file in candidates if file in metadata)  # noqa: PTH118
+
+
+def _digest_of(file: str) -> bytes:
     try:
-        with path.open("rb") as file:
-            return hashlib.sha256(file.read(_METADATA_MAX_BYTES)).digest()
+        return sha256_of(file).encode()
     except OSError:
         return b""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -60,7 +60,7 @@ def summarise(
         last_run: when the last run ended; None for the first.
     """
     old = before.files if before else {}
-    as_before = {name for name in plan.changed if name in read and read[name].guideline == old[name].guideline}
+    as_before = {name for name in plan.changed if name in read and read[name].record == old[name].record}
     changed = tuple(name for name in plan.changed if name in read and name not in as_before)
     came = {*plan.added, *changed, *(new for _, new in plan.renamed)}
     return Summary(
@@ -79,18 +79,14 @@ def summarise(
         effective=tuple(
             name for name in after.served if name not in came and name in old and not old[name].standing.served
         ),
-        past_review=tuple(
-            name
-            for name in after.served
-            if _has_passed(after.files[name].guideline.metadata.review_by, today, last_run)
-        ),
+        past_review=tuple(name for name in after.served if _has_passed(after.files[name].review_by, today, last_run)),
         failed=tuple(Problem(one.name, one.reason, one.page) for _, one in sorted(failures.items())),
     )
 
 
-def warnings_of(catalogue: Catalogue, read: Iterable[Indexed]) -> tuple[Problem, ...]:
+def warnings_of(catalogue: Catalogue, read: Mapping[str, Indexed]) -> tuple[Problem, ...]:
     """Return what the loaders said of the files that were read, and what is unclear between guidelines."""
-    told = [problem for one in read for problem in one.guideline.warnings]
+    told = [problem for one in read.values() for problem in one.guideline.warnings]
     served = {name: catalogue.files[name].guideline.metadata for name in catalogue.served}
     for first, *others in same_titles(served):
         told += [
@@ -104,5 +100,8 @@ def warnings_of(catalogue: Catalogue, read: Iterable[Indexed]) -> tuple[Problem,
     return tuple(told)
 
 
-def _has_passed(review_by: date | None, today: date, last_run: date | None) -> bool:
-    return review_by is not None and review_by < today and (last_run is None or review_by >= last_run)
+def _has_passed(review_by: str, today: date, last_run: date | None) -> bool:
+    if not review_by:
+        return False
+    day = date.fromisoformat(review_by)
+    return day < today and (last_run is None or day >= last_run)

@@ -12,7 +12,9 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
@@ -30,6 +32,7 @@ from retrieval.versions import standing_of, standings
 from retrieval.whole_files import read_record, write_whole
 
 FILE = "withdrawn.json"
+_WATCHED = "watched.json"
 _GONE = "Its file is no longer there."
 _UNREADABLE = "What is said of it cannot be read"
 _STRICTEST: tuple[Status, ...] = ("retired", "draft", "current")
@@ -71,14 +74,28 @@ def refresh_withdrawn(
         a text that changes whenever a file of the folders does.
     """
     day = today or date.today()
-    data.mkdir(parents=True, exist_ok=True)
-    with (data / "withdrawn.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with _lock(data):
         look = _Look(folders, data)
         withdrawn = look.withdrawn(day, max_lost_share)
         _save(data / FILE, withdrawn)
         look.save()
         return look.fingerprint()
+
+
+def clean_withdrawn(data: Path) -> None:
+    """Remove the drafts that killed processes left behind."""
+    with _lock(data):
+        for draft in (*data.glob(f"{FILE}.*.new"), *data.glob(f"{_WATCHED}.*.new")):
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _lock(data: Path) -> Iterator[None]:
+    """Let only one process at a time write the list; the others wait."""
+    data.mkdir(parents=True, exist_ok=True)
+    with (data / "withdrawn.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +114,7 @@ class _Look:
     """One look at the folders: what is there, and what of it is as it was at the last look."""
 
     def __init__(self, folders: Sequence[Folder], data: Path) -> None:
-        self._path = data / "watched.json"
+        self._path = data / _WATCHED
         self._generations = Generations(data)
         self._unreachable: set[str] = set()
         self._entries: dict[str, Entry] = {}
@@ -171,15 +188,15 @@ class _Look:
         by_content: dict[str, str] = {}
         for name in self._entries:
             known = indexed.get(name)
-            by_content.setdefault(known.guideline.sha256 if known else self._sha256_of(name), name)
-        contents = {name: indexed[name].guideline.sha256 for name in gone}
+            by_content.setdefault(known.sha256 if known else self._sha256_of(name), name)
+        contents = {name: indexed[name].sha256 for name in gone}
         return {name: by_content[sha256] for name, sha256 in contents.items() if sha256 in by_content}
 
     def _sha256_of(self, name: str) -> str:
         seen = self._seen[name]
         if not seen.sha256:
             try:
-                seen = replace(seen, sha256=sha256_of(self._entries[name].path))
+                seen = replace(seen, sha256=sha256_of(self._entries[name].file))
             except OSError:
                 return "unreadable"
             self._seen[name] = seen
@@ -220,7 +237,7 @@ def _signature(entry: Entry) -> str:
     parts = [entry.size, entry.mtime_ns, entry.inode]
     for path in entry.beside:
         try:
-            status = path.stat()
+            status = os.stat(path)  # noqa: PTH116
         except OSError:
             continue
         parts += [status.st_size, status.st_mtime_ns, status.st_ino]

@@ -141,20 +141,25 @@ class GenerationWriter:
         """Add passages of guidelines that were added before, each guideline's passages in order.
 
         Raises:
-            ValueError: the guideline is unknown, or a passage has no window or vectors of another shape.
+            ValueError: the guideline is unknown, or a passage has no window or vectors that are none; the writer
+                cannot go on after it.
         """
+        if not records:
+            return
+        first_window, first_unit = self._windows.rows, self._units.rows
         for record in records:
             passage = record.passage
             if not len(record.windows):
                 raise ValueError(f"{passage.guideline}: passage {passage.ordinal} has no window")
-            first_window = self._windows.rows
-            self._tables.add_passage(passage, first_window, self._units.rows)
-            self._windows.append(record.windows)
-            self._units.append(record.units)
+            self._tables.add_passage(passage, first_window, first_unit)
             collection = self._collection(passage.metadata.audience)
             collection.add(first_window, record.windows, _chroma_metadata(passage))
             collection.terms.update(set(self._terms_of(passage)))
             collection.definitions.update(set(self._definitions_of(passage)))
+            first_window += len(record.windows)
+            first_unit += len(record.units)
+        self._windows.append(np.concatenate([record.windows for record in records]))
+        self._units.append(np.concatenate([record.units for record in records]))
 
     def finish(self, notes: Mapping[str, Any] | None = None) -> Manifest:
         """Write what is still held back, verify by querying, and write the manifest last.

@@ -192,15 +192,13 @@ def _refusal(result: Result, ask_line: str) -> list[str]:
 
 
 def _blocked(result: Result) -> list[str]:
-    first = "**Not answered: the question seems to hold details of a patient.**"
     seen = ", ".join(display_line(kind.replace("_", " ")) for kind in dict.fromkeys(result.details))
-    pieces = [
-        f"{first} {display_line(result.reason)}".rstrip(),
-        f"Seen: {seen}." if seen else "",
-        "Please delete the post and ask again without them.",
-        "\n".join(_notes(result)),
-    ]
-    return [piece for piece in pieces if piece]
+    if result.reason:
+        pieces = [f"**Not answered.** {display_line(result.reason)}", "Please delete the post: others can read it."]
+    else:
+        first = "**Not answered: the question seems to hold details of a patient.**"
+        pieces = [first, f"Seen: {seen}." if seen else "", "Please delete the post and ask again without them."]
+    return [piece for piece in [*pieces, "\n".join(_notes(result))] if piece]
 
 
 def _failure(result: Result, ask_line: str) -> list[str]:

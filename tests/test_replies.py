@@ -138,6 +138,7 @@ def test_a_blocked_reply_repeats_nothing_of_the_question() -> None:
     result = Result("John Smith 943 476 5919", reading("John Smith"), "blocked", details=("nhs_number", "name"))
     message = only(result)
     assert "nhs number, name" in message
+    assert "delete the post" in message
     assert "Smith" not in message
     assert "943" not in message
 

@@ -34,7 +34,6 @@ class Event:
         data: without what differs from reader to reader.
         channel_id, team_id, user_id: the readers: members of the channel, of the team, or one person.
         omit: people who are left out.
-        readers: for an event of a channel that its reader has just left; None: who matches the above.
     """
 
     name: str

@@ -27,25 +27,22 @@ from bot.lanes import Job, Lane
 from bot.ledger import Claim, Ledger, LedgerError
 from bot.ledger_lane import LedgerLane
 from bot.mattermost.client import MattermostClient
+from bot.mattermost.connection import ConnectionState
 from bot.mattermost.errors import MattermostError
 from bot.mattermost.events import Question
 from bot.mattermost.places import Places
-from bot.mattermost.websocket import EventStream
 from bot.orders import Operations, Orders, OrdersLibrary
 from bot.posting import Gone, NotOurs, Piece, Poster
 from bot.records import Record, record_of
 from bot.replies import Limits, render
 from bot.settings import Settings
+from bot.signs import Signs
 from bot.waiting import Declined
 from retrieval.access import Viewer
 from retrieval.found import Filters
 
 log = logging.getLogger(__name__)
 
-SEEN = "eyes"
-OFFERED = ("+1", "-1")
-TYPING_EVERY_S = 4.0
-TELL_PLACE_AFTER_S = 3.0
 QUICK_PLACES = 4
 MAX_PROPS_CHARS = 8_000
 EVERYWHERE = Filters()
@@ -109,7 +106,6 @@ class Desk:
         self.places = Places(client)
         self.poster = Poster(client, sleep)
         self.conversations = Conversations(self.ledger, clock)
-        self.stream: EventStream | None = None
         self.clock = clock
         self.sleep = sleep
         self.owner = owner or f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -117,14 +113,16 @@ class Desk:
         self.arriving: dict[str, Question] = {}
         self.deleted: dict[str, None] = {}
         self.own_posts: dict[str, None] = {}
+        self.connection: ConnectionState | None = None
+        self.signs = Signs(client, self.poster, self.jobs, sleep)
         self.tasks: set[asyncio.Task[Any]] = set()
         self.closing = False
+        self._told_unwell: set[str] = set()
         self._answerer = answerer
         self._orders = Orders(answerer, library, operations, self)
         desk = settings.desk
         self._quick = Lane(QUICK_PLACES, desk.queue_size, desk.per_person, self._work)
         self._slow = Lane(desk.workers, desk.queue_size, desk.per_person, self._work)
-        self._told_place: set[str] = set()
 
     # --- arrival --------------------------------------------------------------------------------------------
 
@@ -141,19 +139,12 @@ class Desk:
         try:
             if not await self._is_from_a_person(question):
                 return
-            claim = await self.ledger.patiently(
-                self.ledger.ledger.claim,
-                claim_id(question.id, edition),
-                self.owner,
-                self.settings.desk.lease_s,
-                thread_id=question.thread_id,
-                first_failure=lambda: self._say_unwell(question),
-            )
+            claim = await self._claim(question, edition)
             if claim is None:
                 return
-            command = parse(question.text)
-            job = Job(question, command, claim, edition or question.post.edit_at)
-            job.in_doubt = in_doubt or claim.attempt > 1 or edition > 0
+            latest = self.arriving[question.id]
+            in_doubt = in_doubt or claim.attempt > 1 or edition > 0 or question.id in self._told_unwell
+            job = Job(latest, parse(latest.text), claim, edition or latest.post.edit_at, in_doubt)
             job.updating = edition > 0
             self.jobs[question.id] = job
             self.conversations.note(question)
@@ -161,21 +152,27 @@ class Desk:
             del self.arriving[question.id]
         if self.is_deleted(question):
             job.dropped = True
-        self.spawn(self._acknowledge(job))
+        self.spawn(self.signs.acknowledge(job))
         declined = self._lane_of(job).put(job)
         if declined is not None:
             job.task = self.spawn(self._decline(job, declined))
-        elif not job.at_work:
-            self.spawn(self._tell_place(job))
+        else:
+            self.spawn(self.signs.tell_place(job))
 
-    def change(self, job: Job, question: Question) -> None:
-        """Go on with the edited text of a question that is in hand."""
-        if job.at_work:
-            job.changed = question
-            return
-        job.question = question
-        job.command = parse(question.text)
-        job.edition = question.post.edit_at
+    def change(self, question: Question) -> bool:
+        """Go on with the edited text of a question that is in hand; False when it is not."""
+        if question.id in self.arriving:
+            self.arriving[question.id] = question
+            return True
+        job = self.jobs.get(question.id)
+        if job is None:
+            return False
+        if job.question.text != question.text:
+            if job.at_work:
+                job.changed = question
+            else:
+                _take(job, question)
+        return True
 
     def drop(self, post_id: str) -> None:
         """Let go of the questions whose post, or whose thread, was deleted."""
@@ -223,29 +220,7 @@ class Desk:
             else:
                 return person is not None and not person.is_bot
 
-    # --- showing that it is dealt with ----------------------------------------------------------------------
-
-    async def _acknowledge(self, job: Job) -> None:
-        if job.dropped:
-            return
-        if self.stream is not None:
-            await self.stream.type(job.post.channel_id, job.post.thread_id)
-        with contextlib.suppress(MattermostError):
-            await self.client.react(job.post.id, SEEN)
-        if job.question.id not in self.jobs:
-            await self._unreact(job)  # it was quicker than the reaction
-
-    async def _unreact(self, job: Job) -> None:
-        with contextlib.suppress(MattermostError):
-            await self.client.unreact(job.post.id, SEEN)
-
-    async def keep_typing(self) -> None:
-        """Show 'is typing' wherever a question is being worked on; runs until cancelled."""
-        while True:
-            await self.sleep(TYPING_EVERY_S)
-            for job in list(self.jobs.values()):
-                if job.at_work and not job.dropped and self.stream is not None:
-                    await self.stream.type(job.post.channel_id, job.post.thread_id)
+    # --- claims ---------------------------------------------------------------------------------------------
 
     async def keep_claims(self) -> None:
         """Renew the claims of everything that is here; runs until cancelled."""
@@ -255,6 +230,20 @@ class Desk:
                 with contextlib.suppress(LedgerError):
                     await self._renew(job)
 
+    async def _claim(self, question: Question, edition: int) -> Claim | None:
+        async def say_unwell() -> None:
+            self._told_unwell.add(question.id)
+            await self.signs.say_unwell(question)
+
+        return await self.ledger.patiently(
+            self.ledger.ledger.claim,
+            claim_id(question.id, edition),
+            self.owner,
+            self.settings.desk.lease_s,
+            thread_id=question.thread_id,
+            first_failure=say_unwell,
+        )
+
     async def _renew(self, job: Job) -> bool:
         claim = await self.ledger.once(self.ledger.ledger.renew, job.claim, self.settings.desk.lease_s)
         if claim is None:
@@ -262,29 +251,6 @@ class Desk:
             return False
         job.claim = claim
         return True
-
-    async def _tell_place(self, job: Job) -> None:
-        await self.sleep(TELL_PLACE_AFTER_S)
-        place = job.lane.place(job) if job.lane is not None else None
-        person = job.question.person
-        if place is None or person in self._told_place:
-            return
-        self._told_place.add(person)
-        try:
-            text = f"Your question is number {place} in the queue; I am working on others. I'll answer here."
-            job.notice = await self.poster.notice(job.post, "place", text)
-            if self.jobs.get(job.question.id) is not job and job.notice is not None:
-                await self.client.delete_post(job.notice.id)  # it was answered meanwhile
-        finally:
-            if job.notice is None:
-                self._told_place.discard(person)
-
-    async def _say_unwell(self, question: Question) -> None:
-        text = (
-            "I can't record answers just now, so I don't give any. Your question is kept: I'll answer it here when "
-            "that is mended. Please don't wait for me if it is urgent."
-        )
-        await self.poster.notice(question.post, "unwell", text)
 
     # --- work -----------------------------------------------------------------------------------------------
 
@@ -297,6 +263,9 @@ class Desk:
             raise
         except NotOurs:
             log.info("a question is answered by another process")
+            if await self.ledger.patiently(self.ledger.ledger.is_finished, job.claim.question_id):
+                # It has taken its signs away; those that came after it are ours to take.
+                await self.signs.tidy(job)
         except Gone:
             await self._finish(job, "dropped", {"why": "deleted"})
         except Exception as error:
@@ -304,10 +273,7 @@ class Desk:
             log.error("a question could not be answered: %s", type(error).__name__, exc_info=told(error))
             await self._fail(job)
         finally:
-            if self.jobs.get(job.question.id) is job:
-                del self.jobs[job.question.id]
-            if job.notice is not None:
-                self._told_place.discard(job.question.person)
+            self._let_go(job)
 
     async def _answer(self, job: Job) -> None:
         said = await self._recorded(job)
@@ -317,15 +283,11 @@ class Desk:
                     raise NotOurs
                 if job.dropped or self.is_deleted(job.question):
                     raise Gone
-                asked = job.question
                 said = await self._say(job)
                 if job.changed is None:
                     break
-                job.question, job.changed = job.changed, None
-                job.command = parse(job.question.text)
-                job.edition = job.question.post.edit_at
                 log.info("a question was edited while it was being answered; answering it again")
-                assert asked is not job.question
+                _take(job, job.changed)
             if job.dropped:
                 raise Gone
             body, texts = said.record
@@ -395,29 +357,16 @@ class Desk:
             said.pieces,
             in_doubt=job.in_doubt,
             still_ours=lambda: self._still_ours(job),
-            edition=job.edition if job.updating else 0,
+            # What an earlier owner has posted may answer the question as it was before an edit.
+            edition=job.edition if job.in_doubt else 0,
         )
         for post in posts:
             remember(self.own_posts, post.id)
-        await self._tidy(job)
+        await self.signs.tidy(job)
         if posts and said.offers_feedback:
-            with contextlib.suppress(MattermostError):
-                for emoji in OFFERED:
-                    await self.client.react(posts[-1].id, emoji)
+            await self.signs.offer_feedback(posts[-1])
         kind = "edited" if job.updating else "posted"
         await self._finish(job, kind, {"posts": [post.id for post in posts], "channel": job.post.channel_id})
-
-    async def _tidy(self, job: Job) -> None:
-        """Take away what only showed that the question was being dealt with."""
-        notices = [job.notice] if job.notice is not None else []
-        if job.in_doubt:
-            with contextlib.suppress(MattermostError, Gone):
-                said = await self.poster.look(job.post.id, job.post.thread_id)
-                notices = [post for which, post in said.notices if which in ("place", "unwell")]
-        for post in notices:
-            with contextlib.suppress(MattermostError):
-                await self.client.delete_post(post.id)
-        await self._unreact(job)
 
     async def _decline(self, job: Job, why: Declined) -> None:
         text = (
@@ -440,7 +389,7 @@ class Desk:
             )
             for post in posts:
                 remember(self.own_posts, post.id)
-            await self._tidy(job)
+            await self.signs.tidy(job)
             await self._finish(job, kind, {"posts": [post.id for post in posts]})
         except NotOurs:
             pass
@@ -450,8 +399,16 @@ class Desk:
             log.error("a question could not even be declined (%s)", error)
             await self._finish(job, "failed", {"posts": []})
         finally:
-            if self.jobs.get(job.question.id) is job:
-                del self.jobs[job.question.id]
+            self._let_go(job)
+
+    def _let_go(self, job: Job) -> None:
+        if self.jobs.get(job.question.id) is job:
+            del self.jobs[job.question.id]
+            self.signs.forget(job)
+            self._told_unwell.discard(job.question.id)
+            if job.changed is not None and not job.dropped and not job.lost:
+                # Edited when the reply was on its way already: it gets a new text.
+                self.spawn(self.receive(job.changed, edition=job.changed.post.edit_at))
 
     async def _finish(self, job: Job, kind: str, body: Mapping[str, Any]) -> None:
         await self.ledger.patiently(self.ledger.ledger.finish, job.claim, kind, body, thread_id=job.post.thread_id)
@@ -496,6 +453,14 @@ class Desk:
             with contextlib.suppress(LedgerError):
                 await before_the_ledger()
         self.ledger.close()
+
+
+def _take(job: Job, question: Question) -> None:
+    """Answer the question as it is now."""
+    job.question = question
+    job.command = parse(question.text)
+    job.edition = question.post.edit_at
+    job.changed = None
 
 
 def claim_id(post_id: str, edition: int) -> str:

@@ -7,6 +7,7 @@ that person says to the bot in that thread is the answer, unless it is a questio
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -22,6 +23,14 @@ log = logging.getLogger(__name__)
 _MEANING = {"+1": "up", "thumbsup": "up", "-1": "down", "thumbsdown": "down"}
 _ASKING = "#what_was_wrong"
 ANSWER_WITHIN_S = 24 * 3600.0
+MOST_SKEW_S = 10.0
+"""How far the server's clock may be behind: what was said before the asking is no answer to it."""
+
+_QUESTION = re.compile(
+    r"\?|^(?:what|how|when|where|which|who|why|can|could|should|shall|may|must|is|are|was|does|do|did|will|would|"
+    r"and|in|dose|dosage)\b",
+    re.IGNORECASE,
+)
 
 
 class Screened(Protocol):
@@ -98,7 +107,7 @@ class Feedback:
         """Take a post as the answer to what was wrong, if it is one; tells whether it did."""
         desk = self._desk
         ledger = desk.ledger.ledger
-        if not question.post.root_id or parse(question.text).kind != "ask" or "?" in question.text:
+        if not question.post.root_id or parse(question.text).kind != "ask" or _QUESTION.search(question.text):
             return False
         about = await self._asked(question)
         if about is None:
@@ -135,8 +144,9 @@ class Feedback:
             body = event.body or {}
             if body.get("person") != question.person:
                 continue
-            recent = desk.clock() - event.at_ms / 1000 < ANSWER_WITHIN_S
-            about = str(body.get("question", "")) if event.kind == "asked" and recent else None
+            since_s = (question.post.create_at - event.at_ms) / 1000
+            fits = event.kind == "asked" and -MOST_SKEW_S < since_s < ANSWER_WITHIN_S
+            about = str(body.get("question", "")) if fits else None
         return about or None
 
     async def _is_direct(self, channel_id: str) -> bool:

@@ -60,7 +60,7 @@ class Intake:
             case Moved(channel_id, joined):
                 desk.places.forget(channel_id)
                 if joined:
-                    self.catch_up()
+                    desk.spawn(self._joined(channel_id))
 
     def _posted(self, post: Post, channel_type: str) -> None:
         desk = self._desk
@@ -102,12 +102,8 @@ class Intake:
         question = self._question(post, channel.type)
         if question is None:
             return
-        job = desk.jobs.get(post.id)
-        if job is not None:
-            if job.question.text != question.text:
-                desk.change(job, question)
-            return
-        await self._consider_edit(question)
+        if not desk.change(question):
+            await self._consider_edit(question)
 
     async def _consider_edit(self, question: Question) -> None:
         desk = self._desk
@@ -121,6 +117,12 @@ class Intake:
         events = await desk.ledger.patiently(ledger.events, post.id, kinds=("result", "command"))
         if events and int((events[-1].body or {}).get("edit_at", 0)) < post.edit_at:
             await desk.receive(question, edition=post.edit_at)
+
+    async def _joined(self, channel_id: str) -> None:
+        """Look for what the bot was asked before it was let in: being asked is often why it was."""
+        channel = await self._desk.places.channel(channel_id)
+        if channel is not None and channel.type in "OP" and not channel.archived:
+            await self._look_into(channel, None)
 
     # --- catching up ----------------------------------------------------------------------------------------
 
@@ -184,16 +186,10 @@ class Intake:
 
     async def _consider(self, question: Question) -> None:
         if question.post.edit_at:
-            await self._edited_meanwhile(question)
+            if not self._desk.change(question):
+                await self._consider_edit(question)
         else:
             await self._receive(question, in_doubt=True)
-
-    async def _edited_meanwhile(self, question: Question) -> None:
-        job = self._desk.jobs.get(question.id)
-        if job is None:
-            await self._consider_edit(question)
-        elif job.question.text != question.text:
-            self._desk.change(job, question)
 
     async def _too_old(self, question: Question, *, tell: bool) -> bool:
         """Let a question go that nobody waits for any more; tells whether it was one."""

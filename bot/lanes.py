@@ -31,6 +31,8 @@ class Job:
         changed: the question was edited while it was being worked on.
         notice: the post that tells the place in the queue.
         updating: the reply exists already and gets a new text.
+        tidied: the signs that it was being dealt with have been taken away.
+        model_place: while it waits for the language model, tells its place there.
     """
 
     question: Question
@@ -43,13 +45,22 @@ class Job:
     changed: Question | None = None
     notice: Post | None = None
     updating: bool = False
+    tidied: bool = False
     lane: Lane | None = None
     task: asyncio.Task[None] | None = None
     at_work: bool = False
+    model_place: Callable[[], int | None] | None = None
 
     @property
     def post(self) -> Post:
         return self.question.post
+
+    @property
+    def place(self) -> int | None:
+        """Its place in the queue that it waits in; None when it does not wait."""
+        if self.model_place is not None:
+            return self.model_place()
+        return self.lane.place(self) if self.lane is not None else None
 
 
 class Lane:
@@ -111,7 +122,7 @@ class Lane:
 
     async def _run(self, job: Job) -> None:
         place = _Place(self)
-        token = _PLACE.set((place, job.question.person))
+        token = _PLACE.set((place, job))
         try:
             await self._work(job)
         finally:
@@ -154,7 +165,7 @@ class _Place:
             self._held = True
 
 
-_PLACE: contextvars.ContextVar[tuple[_Place, str] | None] = contextvars.ContextVar("place", default=None)
+_PLACE: contextvars.ContextVar[tuple[_Place, Job] | None] = contextvars.ContextVar("place", default=None)
 
 
 @dataclass
@@ -166,19 +177,24 @@ class ModelTurns:
     queue: FairQueue[asyncio.Future[None]] = field(default_factory=lambda: FairQueue(100_000, 100_000))
 
     @contextlib.asynccontextmanager
-    async def turn(self, person: str) -> AsyncIterator[None]:
-        """Wait for the model, and have it for as long as the block lasts."""
+    async def turn(self, person: str, job: Job | None = None) -> AsyncIterator[None]:
+        """Wait for the model, and have it for as long as the block lasts; meanwhile `job` knows its place."""
         if self.busy < self.at_once and not len(self.queue):
             self.busy += 1
         else:
             mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self.queue.put(person, mine)
+            if job is not None:
+                job.model_place = lambda: self.queue.place(mine)
             try:
                 await mine
             except asyncio.CancelledError:
                 if not self.queue.remove(mine) and not mine.cancelled():
                     self._next()  # the turn had just come
                 raise
+            finally:
+                if job is not None:
+                    job.model_place = None
         try:
             yield
         finally:
@@ -213,10 +229,10 @@ class TurnTakingWriter:
         if held is None:
             async with self._turns.turn(""):
                 return await self._writer.write(assignment, within_s)
-        place, person = held
+        place, job = held
         place.leave()
         try:
-            async with self._turns.turn(person):
+            async with self._turns.turn(job.question.person, job):
                 return await self._writer.write(assignment, within_s)
         finally:
             await place.come_back()

@@ -131,7 +131,7 @@ class Orders:
 
     async def _status(self) -> str:
         desk = self._desk
-        state = desk.stream.state if desk.stream is not None else None
+        state = desk.connection
         lines = ["**Guideline Bot**"]
         if state is not None:
             lines.append(f"- Mattermost: {'connected' if state.well else display_line(state.problem)}")

@@ -20,6 +20,7 @@ from bot.mattermost.errors import MattermostAway, MattermostError
 from bot.mattermost.websocket import EventStream
 from bot.orders import Operations, OrdersLibrary
 from bot.settings import Settings
+from bot.threads import Mark
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +66,8 @@ class Presence:
         self.stream = EventStream(
             client, on_event=self.intake.on_event, on_gap=self.intake.catch_up, sleep=sleep, chance=chance
         )
-        self.desk.stream = self.stream
+        self.desk.signs.typing = self.stream
+        self.desk.connection = self.stream.state
         self._sleep = sleep
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -83,7 +85,7 @@ class Presence:
         await self._connect()
         for work in (
             self.stream.run(),
-            self.desk.keep_typing(),
+            self.desk.signs.keep_typing(),
             self.desk.keep_claims(),
             self.intake.keep_marks(),
             self.intake.keep_taking_over(),
@@ -127,7 +129,9 @@ class Presence:
         """
         team, _, name = channel.partition("/")
         place = await self.client.channel_named(team, name)
-        await self.client.create_post(place.id, message, root_id="", props={}, pending_post_id="")
+        await self.client.create_post(
+            place.id, message, root_id="", props=Mark("", "notice", notice="report").props(), pending_post_id=""
+        )
 
 
 async def _for_ever(work: Coroutine[Any, Any, None]) -> None:

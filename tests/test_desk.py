@@ -500,7 +500,7 @@ def test_a_flood_by_thirty_people_is_answered_once_each_in_a_fair_order_and_leav
         # The sandbox keeps every post, in this same process; beside that nothing may grow.
         assert grown < 8_000_000
         desk = presence.desk
-        assert (len(desk.jobs), len(desk.arriving), desk.waiting, len(desk._told_place)) == (0, 0, 0, 0)
+        assert (len(desk.jobs), len(desk.arriving), desk.waiting, len(desk.signs._told_place)) == (0, 0, 0, 0)
         await until(lambda: not desk.tasks, within_s=20)
         served: Counter[str] = Counter()
         for asked in answerer.asked[4:]:  # the first four had begun before all had asked

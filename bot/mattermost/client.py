@@ -32,6 +32,9 @@ T = TypeVar("T")
 CONNECTIONS = 8
 TRIES = 4
 FIRST_WAIT_S = 0.5
+MOST_LIMITED = 100
+"""So many rate limits in a row for one and the same call are an error."""
+
 PER_PAGE = 200
 MOST_SINCE = 1000
 """As many posts as the server lists at most for `since`."""
@@ -123,6 +126,8 @@ class MattermostClient:
         self._driver = Driver(options, client_cls=Session)
         self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="mattermost")
         self._me: Me | None = None
+        self._limit = asyncio.Lock()
+        self._limits_waited = 0
 
     def __repr__(self) -> str:
         return f"MattermostClient({self.settings.url!r})"
@@ -153,6 +158,8 @@ class MattermostClient:
             MattermostError: no server, or it does not take the token.
         """
         raw = await self._ask(lambda: self._driver.users.get_user("me"))
+        if not isinstance(raw, dict) or not raw.get("id") or not raw.get("username"):
+            raise MattermostAway("What answers at mattermost.url does not say who the bot is; is it Mattermost?")
         me = Me(str(raw["id"]), str(raw["username"]))
         try:
             config = await self._ask(lambda: self._driver.system.get_client_configuration({"format": "old"}))
@@ -351,7 +358,11 @@ class MattermostClient:
         when asking twice does no harm.
         """
         wait_s = FIRST_WAIT_S
-        for attempt in range(1, tries + 1):
+        limited = 0
+        while True:
+            round = self._limits_waited
+            async with self._limit:
+                pass  # while one waits out a rate limit, all do
             try:
                 async with asyncio.timeout(self._deadline_s):
                     return await asyncio.get_running_loop().run_in_executor(self._threads, call)
@@ -359,12 +370,22 @@ class MattermostClient:
                 error = MattermostAway("The Mattermost server did not answer in time.")
             except MattermostAway as away:
                 error = away
-            limited = error.status == 429
-            if attempt == tries or not (limited or idempotent):
+            if error.status == 429 and limited < MOST_LIMITED:
+                limited += 1
+                await self._wait_out(error, round)
+                continue
+            tries -= 1
+            if not tries or not idempotent:
                 raise error
             await self._sleep(error.retry_after_s if error.retry_after_s is not None else wait_s)
             wait_s *= 2
-        raise AssertionError("unreachable")
+
+    async def _wait_out(self, limit: MattermostAway, round: int) -> None:
+        """Wait as long as a rate limit asks, unless somebody has done so since `round`."""
+        async with self._limit:
+            if self._limits_waited == round:
+                await self._sleep(limit.retry_after_s if limit.retry_after_s is not None else 1.0)
+                self._limits_waited += 1
 
 
 def _list(raw: Any) -> list[dict[str, Any]]:

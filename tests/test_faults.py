@@ -187,6 +187,7 @@ class Run:
 
     def __init__(self, folder: Path, weather: Weather | None = None) -> None:
         self.time = FastTime(SPEED)
+        self.lease_s = LEASE_S
         self.weather = weather
         self.server = SandboxServer(
             clock=self.time.now,
@@ -210,7 +211,7 @@ class Run:
     def launch(self, steps: Steps | None = None) -> Presence:
         """Start a bot, without waiting until it is online."""
         steps = steps or Steps()
-        settings = settings_for(self.server.url, lease_s=LEASE_S, shutdown_s=20.0)
+        settings = settings_for(self.server.url, lease_s=self.lease_s, shutdown_s=20.0)
         presence = make_presence(
             self.server,
             self.ledger,
@@ -473,6 +474,7 @@ def test_a_storm_leaves_one_reply_for_each_question_and_none_for_anything_else(t
 def test_two_bots_on_one_ledger_share_the_questions_and_do_no_work_twice(tmp_path: Path) -> None:
     async def scene() -> None:
         async with a_run(tmp_path) as run:
+            run.lease_s = 600.0  # no lease runs out here, however slow the machine is
             for presence in (await run.bot(), await run.bot()):
                 await until(lambda it=presence: it.connection.connected)
             for number in range(20):

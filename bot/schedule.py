@@ -179,9 +179,16 @@ class Schedule:
             self._scheduler.add_job(self._weekly, CronTrigger.from_crontab(settings.weekly_cron, timezone=zone))
         self._scheduler.start()
         if was_missed(settings.reindex_cron, settings.timezone, self._last_run(), datetime.now(ZoneInfo("UTC"))):
-            task = asyncio.create_task(self.reindex(scheduled=True))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self.start_run(scheduled=True)
+
+    def start_run(self, *, scheduled: bool = False) -> bool:
+        """Start a run in the background; False when one is under way."""
+        if self._running.locked():
+            return False
+        task = asyncio.create_task(self.reindex(scheduled=scheduled))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return True
 
     async def stop(self) -> None:
         """Stop the jobs; a run under way is ended, and the last generation stays."""

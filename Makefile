@@ -27,7 +27,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@echo "[3/4] installing the locked packages (about 600 MB; a few minutes)"
 	@$(BIN)/pip install --quiet --no-compile --no-deps --require-hashes -r requirements.lock
 	@echo "[4/4] installing guideline-bot"
-	@$(BIN)/pip install --quiet --no-deps --editable .
+	@$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 	@echo "done: $(BIN)/guideline-bot --help"
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from retrieval.building import Preparation, write_generation
@@ -20,7 +21,7 @@ from retrieval.document_reading import DocumentReader
 from retrieval.documents import folder_problems
 from retrieval.embedding import Embedder
 from retrieval.embedding_cache import EmbeddingCache
-from retrieval.errors import RemovalsUnconfirmed, ServiceAway, SettingError, WrongUse
+from retrieval.errors import IndexMismatch, RemovalsUnconfirmed, ServiceAway, SettingError, WrongUse
 from retrieval.failures import FILE as FAILURES
 from retrieval.failures import save_failures
 from retrieval.generations import Generations
@@ -35,8 +36,8 @@ from retrieval.withdrawn import clean_withdrawn, refresh_withdrawn
 
 __all__ = ["Folder", "IndexOptions", "Plan", "Progress", "Summary", "build", "plan_of"]
 
-# Raised with every change in how passages, windows or units are made, so that an upgrade makes them anew.
-MAKING = 1
+# What decides how passages, windows and units are made: an upgrade that changes one of these makes them anew.
+_MAKERS = ("documents/*.py", "passages.py", "windows.py", "units.py", "guideline.py", "records.py")
 
 _FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 
@@ -193,7 +194,10 @@ class _Run:
     def _build(self, look: Look, catalogue: Catalogue, spool: Spool) -> Catalogue:
         """Write the next generation and let it answer; return its catalogue."""
         generations = self._generations
-        with _previous_generation(generations, look) as previous:
+        with _previous_generation(generations, look, mend=self._options.full) as previous:
+            if previous is None:  # nothing can be carried over
+                files = {name: one for name, one in catalogue.files.items() if name in spool or not one.standing.served}
+                catalogue = replace(catalogue, files=files)
             if previous is not None and look.previous is not None and look.previous.making != self._making:
                 _prepare_again(catalogue, previous, self._preparation, spool)
             cache_file = generations.data / "cache" / "embeddings.sqlite"
@@ -268,14 +272,28 @@ def _nothing_read(reader: DocumentReader) -> str:
 
 
 @contextmanager
-def _previous_generation(generations: Generations, look: Look) -> Iterator[Generation | None]:
-    """Open the generation that passages are carried over from, with whatever embedder it was made."""
+def _previous_generation(generations: Generations, look: Look, *, mend: bool) -> Iterator[Generation | None]:
+    """Open the generation that passages are carried over from, with whatever embedder it was made.
+
+    Args:
+        mend: do without it where it is damaged.
+
+    Raises:
+        IndexMismatch: it is damaged; the text says how to mend it.
+    """
     current = generations.current()
     manifest = generations.manifest(current) if current and look.previous is not None else None
     if current is None or manifest is None:
         yield None
         return
-    with Generation.open(generations.directory(current), manifest.identity) as generation:
+    try:
+        generation = Generation.open(generations.directory(current), manifest.identity)
+    except IndexMismatch:
+        if not mend:
+            raise
+        yield None
+        return
+    with generation:
         yield generation
 
 
@@ -289,8 +307,16 @@ def _prepare_again(catalogue: Catalogue, previous: Generation, preparation: Prep
 
 def _making(embedder: Embedder, options: IndexOptions) -> str:
     """Return what changes when the same files would give other passages or vectors."""
-    key = (MAKING, embedder.identity, options.window_tokens, options.passage_max_chars, options.ocr)
+    key = (_program(), embedder.identity, options.window_tokens, options.passage_max_chars, options.ocr)
     return hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+
+
+@cache
+def _program() -> str:
+    """Return what changes with the program's own way to make passages."""
+    here = Path(__file__).parent
+    sources = sorted(path for pattern in _MAKERS for path in here.glob(pattern))
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()
 
 
 def _silent(stage: str, done: int, total: int) -> None:

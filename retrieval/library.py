@@ -27,6 +27,7 @@ from retrieval.generations import Generations
 from retrieval.glossary import Glossary
 from retrieval.guideline import Passage
 from retrieval.reranking import Candidate, RankOptions, rerank
+from retrieval.units import units_of
 from retrieval.vectors import cosines
 from retrieval.view import OpenGeneration, View
 from retrieval.whole_files import Watched
@@ -283,7 +284,10 @@ def _candidates(
     candidates = []
     for hit, passage in pairs:
         units = generation.unit_vectors(hit.number)
-        candidates.append(Candidate(passage, hit.cosine, cosines(units, vector), units))
+        if len(units) != len(units_of(passage)):
+            # An index of another version of the program: its passages are ranked without their units.
+            units = units[:0]
+        candidates.append(Candidate(passage, hit.cosine, cosines(units, vector), units if len(units) else None))
     return candidates
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from retrieval.embedding import HashEmbedder
-from retrieval.errors import IndexBusy, RemovalsUnconfirmed, SettingError, WrongUse
+from retrieval.errors import IndexBusy, IndexMismatch, RemovalsUnconfirmed, SettingError, WrongUse
 from retrieval.generations import Generations
 from retrieval.indexing import Folder, IndexOptions, Summary, build, plan_of
 from retrieval.library import Library
@@ -406,3 +406,34 @@ def test_a_loader_that_crashes_costs_only_its_own_file(site: Site, monkeypatch: 
     summary = site.index()
     assert [problem.file for problem in summary.failed] == ["sepsis.md"]
     assert len(summary.added) == 3
+
+
+def test_a_damaged_generation_is_mended_by_a_full_run(site: Site) -> None:
+    broken = Generations(site.data).directory(site.index().generation)
+    next(broken.glob("*.f32")).write_bytes(b"")
+    write(site.folder, "new.md", guideline("New", "Ketamine is given."))
+    with pytest.raises(IndexMismatch, match="index --full"):
+        site.index()
+    assert site.index(full=True).built
+    assert "new.md" in site.found("ketamine")
+
+
+def test_a_program_that_makes_passages_in_another_way_makes_them_anew(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.index()
+    monkeypatch.setattr("retrieval.indexing._program", lambda: "another")
+    summary = site.index()
+    assert (summary.built, summary.unchanged) == (True, NAMES)
+    assert site.embedder.encoded == []
+
+
+def test_everything_that_happened_at_once_is_in_the_summary(site: Site) -> None:
+    site.index()
+    (site.folder / "wards/pain.md").unlink()
+    write(site.folder, "asthma.md", guideline("Asthma", "Salbutamol is given by nebuliser."))
+    write(site.folder, "new.md", guideline("New", "Ketamine is given."))
+    (site.folder / "sepsis.md").rename(site.folder / "septic.md")
+    summary = site.index()
+    assert (summary.added, summary.changed, summary.removed) == (("new.md",), ("asthma.md",), ("wards/pain.md",))
+    assert (summary.renamed, summary.unchanged) == ((("sepsis.md", "septic.md"),), ("wards/hypo.md",))

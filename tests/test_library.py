@@ -257,3 +257,16 @@ def test_a_version_for_some_hides_the_old_one_from_them_alone(tmp_path: Path) ->
     assert found(Viewer.of([["team:icu"]])) == {"icu.md"}
     assert found(Viewer.of([["team:ward"]])) == {"sepsis.md"}
     assert found(OPERATOR) == {"icu.md"}
+
+
+# --- the sample corpus ------------------------------------------------------------------------------------------
+
+CORPUS = Path(__file__).parent.parent / "corpus" / "guidelines"
+
+
+def test_the_sample_triage_manual_has_13_passages_and_the_panic_question_finds_its_section(tmp_path: Path) -> None:
+    folder = tmp_path / "g"
+    write(folder, "triage.md", (CORPUS / "behavioural-health-triage.md").read_text(encoding="utf-8"))
+    assert build([Folder(folder)], tmp_path / "data", HashEmbedder(), now=NOW).passages == 13
+    found = Library.open(tmp_path / "data", HashEmbedder()).search("How do I assess a panic episode?")
+    assert found.sources[0].passage.path[:2] == ("Anxiety", "Panic Episodes")

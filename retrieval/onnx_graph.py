@@ -102,7 +102,7 @@ class _Builder:
 
     def _constant(self, name: str, value: NDArray[Any]) -> str:
         if all(constant.name != name for constant in self._constants):
-            self._constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+            self._constants.append(numpy_helper.from_array(np.array(value, order="C"), name))
         return name
 
     def _node(self, kind: str, inputs: list[str], domain: str = "", **attributes: Any) -> str:

@@ -60,7 +60,9 @@ __all__ = [
 _BATCH = 1_000
 _EXACT_UP_TO = 1_000
 """Windows of a collection up to which a dot product is exact and faster than a graph (0.1 ms against 1 ms)."""
-_GRAPH: CreateHNSWConfiguration = {"space": "cosine", "ef_construction": 200, "max_neighbors": 32, "ef_search": 200}
+# recall@10 on 40,000 windows mixed from real ones: 1.000 with ef_search 500, .997 with 200 (Chroma's defaults: .936
+# at 100,000). It costs about a millisecond.
+_GRAPH: CreateHNSWConfiguration = {"space": "cosine", "ef_construction": 200, "max_neighbors": 32, "ef_search": 500}
 _FILES = ("tables.sqlite", "windows.f32", "units.f32")
 
 

@@ -286,6 +286,24 @@ class TestMiniLm:
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]"
 
+    def test_a_model_of_the_site_is_run_with_its_own_pooling_prefixes_and_length(self, tmp_path: Path) -> None:
+        from sentence_transformers import SentenceTransformer
+
+        model = Path(shutil.copytree(packaged_folder(), tmp_path / "model"))
+        prompts = {"prompts": {"query": "query: ", "document": "passage: "}}
+        pooling = {"word_embedding_dimension": 384, "pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+        (model / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+        (model / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
+        (model / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 64}))
+        embedder = sentence_embedding.open_sentence_embedder(str(model), tmp_path / "cache")
+        plain = SentenceTransformer(str(model), device="cpu")
+        long_question = HYPO * 9
+        assert embedder.backend == "onnx"
+        assert (embedder.max_tokens, embedder.count_tokens("")) == (64, 4)
+        assert np.abs(embedder.encode_question(long_question) - plain.encode_query(long_question)).max() <= 1e-5
+        passages = ["Treat with 15 g of carbohydrate.", "Stop metformin."]
+        assert np.abs(embedder.encode_passages(passages) - plain.encode_document(passages)).max() <= 1e-5
+
     def test_a_damaged_encoder_is_made_again(self, model_cache: Path, tmp_path: Path) -> None:
         make_embedder("sentence-transformers", cache=model_cache).encode_question("made")
         shutil.copytree(model_cache, tmp_path / "cache")

@@ -87,8 +87,19 @@ def numbers_kept(guideline: Guideline, raw: dict[int, str], gone: dict[int, str]
         wanted = Counter(NUMBER.findall(text)) - Counter(NUMBER.findall(gone.get(page, "")))
         held = Counter(NUMBER.findall(texts.get(page, "").translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))))
         total += wanted.total()
-        kept_total += (wanted & held).total()
+        kept_total += (wanted & held).total() + parted(wanted - held, held - wanted)
     return kept_total, total
+
+
+def parted(missing: Counter[str], surplus: Counter[str]) -> int:
+    """Count missing numbers that pdfium ran together from cells side by side ('1' and '1' to '11')."""
+    count = 0
+    for number in missing.elements():
+        digits = Counter(sign for sign in number if sign.isdigit())
+        if len(number) > 1 and not digits - surplus:
+            surplus.subtract(digits)
+            count += 1
+    return count
 
 
 def raw_pages(path: Path) -> tuple[dict[int, str], dict[int, str]]:

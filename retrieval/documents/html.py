@@ -48,7 +48,8 @@ def load_html(data: bytes, name: str) -> Loaded:
     root = builder.build("")
     named = " ".join(text_of(title).split()) if (title := tree.css_first("head title")) is not None else ""
     if crumbs:
-        heading = " › ".join(crumbs)
+        site = " ".join(text_of(h1).split()) if banner is not None and (h1 := banner.css_first("h1")) else ""
+        heading = " › ".join(_under(site, crumbs))
     elif banner is not None:
         heading = " ".join(text_of(banner.css_first("h1")).split())  # type: ignore[arg-type]
     else:
@@ -98,6 +99,14 @@ def _crumbs(body: LexborNode) -> list[str]:
     parts = [text_of(item) for item in listed] if listed else _CRUMB_BETWEEN.split(text_of(node))
     crumbs = [" ".join(part.split()).strip(" >»›→|/") for part in parts]
     return [crumb for crumb in dict.fromkeys(crumbs) if crumb and crumb.lower() != "home"]
+
+
+def _under(site: str, crumbs: list[str]) -> list[str]:
+    """Return the breadcrumbs below the site's name, which the first of them may only shorten."""
+    if not site or site == crumbs[0]:
+        return crumbs
+    shortened = set(crumbs[0].lower().split()) <= set(site.lower().split())
+    return [site, *(crumbs[1:] if shortened else crumbs)]
 
 
 def _properties(tree: LexborHTMLParser) -> Mapping[str, object]:

@@ -17,6 +17,8 @@ HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 BOX_LEVEL = 11
 BOLD_LEVEL = 8
 HEADING_MAX_CHARS = 160
+# The heading of a box may state in full whom it is for.
+BOX_HEADING_MAX_CHARS = 800
 # What stands between two alternatives, in bold.
 CONNECTIVES = frozenset({"or", "and", "and/or", "plus", "then", "nb", "note"})
 _BLOCKS = frozenset(
@@ -200,7 +202,7 @@ def _box_level(node: LexborNode) -> int | None:
     if match is None and node.tag not in ("legend", "summary"):
         return None
     text = text_of(node)
-    if not text or len(text) > HEADING_MAX_CHARS or any(child.tag in _BLOCKS for child in node.iter()):
+    if not text or len(text) > BOX_HEADING_MAX_CHARS or any(child.tag in _BLOCKS for child in node.iter()):
         return None
     return BOX_LEVEL + 1 if match is not None and match[1] else BOX_LEVEL
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from retrieval.documents.pdf.flow import ColumnsEnd, ColumnTitle, Element, PlacedTable, Row, look_of
@@ -221,6 +221,14 @@ def with_headings(
     at = 0
     while at < len(elements):
         element = elements[at]
+        if at in named and isinstance(element, ColumnTitle):
+            # The bookmark names the titles of all columns; each column stands below it.
+            entry, _ = named[at]
+            look = look_of(element.row, True, bold_body)
+            items.append(_Heading(replace(look, text=entry.title), (), element.row.page, entry.level))
+            items.append(_Heading(look, (element.row,), element.row.page, None, True, True))
+            at += 1
+            continue
         if at in named:
             entry, taken = named[at]
             rows = tuple(row for row in elements[at : at + max(taken, 1)] if isinstance(row, Row))
@@ -350,16 +358,23 @@ def _named(elements: Sequence[Element], outline: Sequence[Entry]) -> dict[int, t
 
 def _places(elements: Sequence[Element], page: int | None) -> list[int]:
     return [
-        place
-        for place, element in enumerate(elements)
-        if isinstance(element, Row) and page is not None and element.page in (page, page + 1)
+        place for place, element in enumerate(elements) if page is not None and _page_of(element) in (page, page + 1)
     ]
+
+
+def _page_of(element: Element) -> int | None:
+    if isinstance(element, ColumnTitle):
+        return element.row.page if element.together else None
+    return element.page if isinstance(element, Row) else None
 
 
 def _match(
     elements: Sequence[Element], places: Sequence[int], wanted: str, found: Mapping[int, object]
 ) -> tuple[int, int] | None:
     for place in places:
+        title = elements[place]
+        if isinstance(title, ColumnTitle) and place not in found and _bare(title.together) == wanted:
+            return place, 0
         text = ""
         for rows in range(1, MAX_LINES + 1):
             at = place + rows - 1

@@ -74,10 +74,16 @@ class PlacedTable:
 
 @dataclass(frozen=True, slots=True)
 class ColumnTitle:
-    """A column begins; `nested`: its title says for whom, and is no heading of the document's own."""
+    """A column begins.
+
+    Attributes:
+        nested: its title says for whom, and is no heading of the document's own.
+        together: the titles of all columns as one line, with the first of them.
+    """
 
     row: Row
     nested: bool
+    together: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,7 @@ def _in_columns(rows: Sequence[Row], body: float) -> Iterator[Element]:
         inside = [part for row in rows[at + 1 : end] for part in row.parts]
         nested = all(POPULATION.search(title.text) for title in titles)
         for number, title in enumerate(titles):
-            yield ColumnTitle(Row((title,)), nested)
+            yield ColumnTitle(Row((title,)), nested, "" if number else rows[at].text)
             column = [part for part in inside if _column_of(part, titles) == number]
             column.sort(key=lambda part: (part.box.y0, part.box.x0))
             for row in _by_height(column):

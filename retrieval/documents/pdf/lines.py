@@ -15,7 +15,7 @@ WORD_GAP = 0.35
 _SUPERSCRIPTS = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _SUPERSCRIPT_SIGNS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 _RAISABLE = frozenset("0123456789+-−")
-_LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"}
+_LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"})
 # pdfium's mark for a hyphen that only broke a word at the end of a line.
 _SOFT_HYPHENS = frozenset("\ufffe\u00ad\x02")
 SOFT_HYPHEN = "\u00ad"
@@ -76,7 +76,7 @@ def _words(part: Sequence[Char]) -> Iterator[Word]:
             continue
         if text in _SOFT_HYPHENS:
             text = SOFT_HYPHEN
-        elif not text.isprintable() and unicodedata.category(text) in ("Cc", "Cf"):
+        elif not text.isprintable() and len(text) == 1 and unicodedata.category(text) in ("Cc", "Cf"):
             continue
         if inside:
             last = inside[-1]
@@ -86,7 +86,7 @@ def _words(part: Sequence[Char]) -> Iterator[Word]:
             elif text in _RAISABLE and _is_superscript(char, texts, inside):
                 # 10 to the 9th must not read 109.
                 text = text.translate(_SUPERSCRIPTS)
-        texts.append(_LIGATURES.get(text, text))
+        texts.append(text.translate(_LIGATURES))
         inside.append(char)
     if inside:
         yield _word(texts, inside)

@@ -50,7 +50,7 @@ def around(boxes: Sequence[Box]) -> Box:
 
 
 class Char(NamedTuple):
-    """A character, the box of its font's line (not of its ink), and its number in pdfium's text.
+    """A character or a run of letters, the box of its font's line (not of its ink), and its place in pdfium's text.
 
     A tuple, because a page has thousands of them.
     """

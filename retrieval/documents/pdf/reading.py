@@ -6,6 +6,7 @@ pdfium is not safe in threads: everything here happens under one lock.
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ MAX_PAGE_CHARS = 200_000
 MAX_PAGES = 5_000
 RULE_MAX_POINTS = 3.0
 BOLD_WEIGHT = 600
+_RUN = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}|.", re.DOTALL)
 _BOLD_NAMES = ("bold", "black", "heavy", "demi")
 _ITALIC_NAMES = ("italic", "oblique")
 # Symbol fonts have their signs in a private range of Unicode.
@@ -163,16 +165,25 @@ def _chars(textpage: Any, turn: _Turn) -> list[Char]:
     chars: list[Char] = []
     append = chars.append
     count = min(pdfium_c.FPDFText_CountChars(textpage), MAX_PAGE_CHARS)
-    for number, code in enumerate(_codes(textpage, count)):
-        if code <= 32:
+    codes = _codes(textpage, count)
+    text = "".join([chr(code) if code < 0x110000 else "\ufffd" for code in codes])
+    for match in _RUN.finditer(text):
+        first, end = match.span()
+        run = match[0]
+        if run <= " ":
             # Breaks and blanks part words; where they stand does not matter.
-            append(Char(chr(code), 0.0, 0.0, 0.0, 0.0, number))
+            append(Char(run, 0.0, 0.0, 0.0, 0.0, first))
             continue
-        box_of(textpage, number, reference)
-        if 0xF000 <= code <= 0xF0FF:
-            code = ord(_private(textpage, number, code))
-        text = chr(code) if code < 0x110000 else "\ufffd"
-        append(Char(text, *turned(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top), number))
+        box_of(textpage, first, reference)
+        x0, y0, x1, y1 = turned(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top)
+        if end - first > 1:
+            # Letters side by side: the first and the last say where all of them are.
+            box_of(textpage, end - 1, reference)
+            a0, b0, a1, b1 = turned(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top)
+            x0, y0, x1, y1 = min(x0, a0), min(y0, b0), max(x1, a1), max(y1, b1)
+        elif "\uf000" <= run <= "\uf0ff":
+            run = _private(textpage, first, ord(run))
+        append(Char(run, x0, y0, x1, y1, first))
     return chars
 
 
@@ -212,8 +223,9 @@ class _Fonts:
 
     def style(self, first: Char, last: Char, size: float) -> Style:
         bold, italic = self._face(first.number)
-        if bold and last.number != first.number:
-            bold = self._face(last.number)[0]
+        end = last.number + len(last.text) - 1
+        if bold and end != first.number:
+            bold = self._face(end)[0]
         return Style(round(size * 2) / 2, bold, italic)
 
     def _face(self, index: int) -> tuple[bool, bool]:

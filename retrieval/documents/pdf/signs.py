@@ -43,7 +43,7 @@ def _underlined_alone(chars: Sequence[Char], place: int, rules: Sequence[Box]) -
         if beside is None or abs(beside.middle_y - box.middle_y) > box.height / 2:
             continue
         shared = min(reach.x1, beside.x1) - max(reach.x0, beside.x0)
-        if shared > 0.5 * beside.width:
+        if shared > 0.5 * min(beside.width, 0.5 * beside.height):
             return False
     return True
 
@@ -62,6 +62,6 @@ def _neighbour(chars: Sequence[Char], place: int, step: int) -> Box | None:
     at = place + step
     while 0 <= at < len(chars) and chars[at].text in (" ", "\u00a0"):
         at += step
-    if 0 <= at < len(chars) and ord(chars[at].text) > 32:
+    if 0 <= at < len(chars) and chars[at].text > " ":
         return _box(chars[at])
     return None

@@ -48,7 +48,8 @@ def guidelines_text(entries: Sequence[GuidelineEntry], word: str, today: date) -
     if not entries:
         return "No guideline is indexed that everyone here may see."
     if not wanted:
-        return f"None of the {len(entries)} guidelines has “{display_line(word)}” in its title."
+        # The word is not repeated: it was not screened, and replies are kept.
+        return f"None of the {len(entries)} guidelines has that word in its title."
     lead = f"**{len(wanted)} of {len(entries)} guidelines**" if word else f"**{_counted(len(wanted), 'guideline')}**"
     rows = [lead, "", "| guideline | version | effective | review by | sections |", "|:--|:--|:--|:--|--:|"]
     for one in sorted(wanted, key=lambda one: (one.title.casefold(), one.name))[:_MOST_GUIDELINES]:

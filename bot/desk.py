@@ -16,11 +16,11 @@ import secrets
 import socket
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from bot.command_replies import pages
-from bot.commands import parse
+from bot.commands import Command, parse
 from bot.conversation import Conversations
 from bot.exchange import Mode, Result
 from bot.lanes import Job, Lane
@@ -47,6 +47,17 @@ QUICK_PLACES = 4
 MAX_PROPS_CHARS = 8_000
 EVERYWHERE = Filters()
 _REMEMBERED = 5_000
+
+
+class Screened(Protocol):
+    """What the screen for patient details hands back; `bot.privacy` has the real one."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def blocked(self) -> bool: ...
+    @property
+    def details(self) -> Sequence[object]: ...
 
 
 class Answers(Protocol):
@@ -82,6 +93,7 @@ class Desk:
     """Answers what it is given, each question once.
 
     Args:
+        screen: looks for patient details in what is not a question.
         clock: seconds since 1970, as the ledger counts.
         sleep: waits.
         library, operations: what the commands need; without them they say so.
@@ -94,6 +106,7 @@ class Desk:
         ledger: Ledger,
         settings: Settings,
         *,
+        screen: Callable[[str], Screened],
         library: OrdersLibrary | None = None,
         operations: Operations | None = None,
         clock: Callable[[], float] = time.time,
@@ -119,6 +132,7 @@ class Desk:
         self.closing = False
         self._told_unwell: set[str] = set()
         self._answerer = answerer
+        self._screen = screen
         self._orders = Orders(answerer, library, operations, self)
         desk = settings.desk
         self._quick = Lane(QUICK_PLACES, desk.queue_size, desk.per_person, self._work)
@@ -144,7 +158,7 @@ class Desk:
                 return
             latest = self.arriving[question.id]
             in_doubt = in_doubt or claim.attempt > 1 or edition > 0 or question.id in self._told_unwell
-            job = Job(latest, parse(latest.text), claim, edition or latest.post.edit_at, in_doubt)
+            job = Job(latest, self._read(latest), claim, edition or latest.post.edit_at, in_doubt)
             job.updating = edition > 0
             self.jobs[question.id] = job
             self.conversations.note(question)
@@ -171,8 +185,23 @@ class Desk:
             if job.at_work:
                 job.changed = question
             else:
-                _take(job, question)
+                self._take(job, question)
         return True
+
+    def _take(self, job: Job, question: Question) -> None:
+        """Answer the question as it is now."""
+        job.question = question
+        job.command = self._read(question)
+        job.edition = question.post.edit_at
+        job.changed = None
+
+    def _read(self, question: Question) -> Command:
+        """Read what is asked for. Filters are repeated in replies, so patient details in them go to the screen."""
+        command = parse(question.text)
+        named = " ".join((command.filters.guideline, command.filters.section)).strip()
+        if named and (seen := self._screen(named)) and (seen.blocked or seen.details):
+            return replace(command, text=f"{command.text} {named}", filters=EVERYWHERE)
+        return command
 
     def drop(self, post_id: str) -> None:
         """Let go of the questions whose post, or whose thread, was deleted."""
@@ -287,7 +316,7 @@ class Desk:
                 if job.changed is None:
                     break
                 log.info("a question was edited while it was being answered; answering it again")
-                _take(job, job.changed)
+                self._take(job, job.changed)
             if job.dropped:
                 raise Gone
             body, texts = said.record
@@ -453,14 +482,6 @@ class Desk:
             with contextlib.suppress(LedgerError):
                 await before_the_ledger()
         self.ledger.close()
-
-
-def _take(job: Job, question: Question) -> None:
-    """Answer the question as it is now."""
-    job.question = question
-    job.command = parse(question.text)
-    job.edition = question.post.edit_at
-    job.changed = None
 
 
 def claim_id(post_id: str, edition: int) -> str:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable
 
 from bot.commands import parse
-from bot.desk import Desk
+from bot.desk import Desk, Screened
 from bot.ledger import Claim, LedgerError
 from bot.mattermost.errors import MattermostError
 from bot.mattermost.events import Post, Question, Reacted
@@ -31,17 +30,6 @@ _QUESTION = re.compile(
     r"and|in|dose|dosage)\b",
     re.IGNORECASE,
 )
-
-
-class Screened(Protocol):
-    """What the screen for patient details hands back."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def blocked(self) -> bool: ...
-    @property
-    def details(self) -> Sequence[object]: ...
 
 
 class Feedback:

@@ -10,8 +10,8 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from bot.desk import Answers, Desk
-from bot.feedback import Feedback, Screened
+from bot.desk import Answers, Desk, Screened
+from bot.feedback import Feedback
 from bot.intake import Intake
 from bot.ledger import Ledger, LedgerError
 from bot.mattermost.client import MattermostClient
@@ -56,6 +56,7 @@ class Presence:
             answerer,
             ledger,
             settings,
+            screen=screen,
             library=library,
             operations=operations,
             clock=clock,

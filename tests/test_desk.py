@@ -194,6 +194,10 @@ def test_patient_details_never_reach_the_ledger(tmp_path: Path) -> None:
         follow = server.post("ann", triage(server), "@guidebot and in children?", root_id=question["id"])
         await answered(server, follow)
         assert answerer.asked[-1].earlier == ()
+        for text in (f'@guidebot --guideline "{PATIENT}" what dose?', f"@guidebot guidelines {PATIENT}"):
+            await answered(server, server.post("ann", triage(server), text))
+        kept = json.dumps([[event.body, event.texts] for event in presence.desk.ledger.ledger.events()])
+        assert PATIENT not in kept, "not by way of a filter or a command either"
 
     play(tmp_path, scene)
 

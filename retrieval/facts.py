@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import Literal
 
 Kind = Literal[
-    "dose", "rate", "frequency", "duration", "threshold", "age", "number", "contact",
+    "dose", "rate", "frequency", "duration", "threshold", "age", "price", "number", "contact",
     "route", "yes or no", "steps", "definition", "reason",
 ]  # fmt: skip
 
 # Kinds that a pattern finds or misses in a text; the others can't be told from the shape of a sentence.
 CHECKED_KINDS: frozenset[Kind] = frozenset(
-    {"dose", "rate", "frequency", "duration", "threshold", "age", "number", "contact"}
+    {"dose", "rate", "frequency", "duration", "threshold", "age", "price", "number", "contact"}
 )
 
 # How much of the asked kind a text holds when it has the kind without the unit asked for ('per kg'), and when it
@@ -80,7 +80,8 @@ _HELD: dict[Kind, re.Pattern[str]] = {
         rf"\bslow(?:ly)?\b.{{0,30}}{_DIGITS}",
     ),
     "frequency": _any(
-        r"\b(?:once|twice|thrice|daily|nightly|weekly|fortnightly|monthly|yearly|annual(?:ly)?|hourly|nocte|stat)\b",
+        r"\b(?:once|twice|thrice|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly|annual(?:ly)?|hourly|stat)\b",
+        r"\b(?:nocte|regularly|periodic(?:ally)?|from time to time|promptly|immediately|as soon as)\b",
         r"\b(?:bd|bid|b\.d\.?|b\.i\.d\.?|tds|tid|t\.d\.s\.?|t\.i\.d\.?|qid|qds|q\.i\.d\.?|od|prn|q\d+h)\b",
         r"\b(?:single dose|one dose|continuous(?:ly)?|at (?:night|bedtime))\b",
         rf"\b(?:every|each)\s+(?:other\s+)?(?:{_NUMBER}\s*)?{_TIME}\b",
@@ -109,6 +110,10 @@ _HELD: dict[Kind, re.Pattern[str]] = {
         r"\bat birth\b|\bnewborns?\b",
     ),
     "number": _any(_DIGITS, r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b"),
+    "price": _any(
+        rf"(?:[$€£¥₦₹]|\b(?:usd|eur|gbp|aed|ngn)\b)\s*{_DIGITS}|{_DIGITS}\s*(?:[€£%]|(?:usd|eur|gbp|aed|ngn)\b)",
+        rf"{_DIGITS}\s*(?:thousand |million )?(?:dollars?|euros?|pounds? sterling|dirhams?|naira|cents?|pence)\b",
+    ),
     "contact": _any(
         r"\+?\d[\d\s()/-]{5,}\d|\bext(?:ension|n)?\.?\s*\d+|[\w.+-]+@[\w-]+\.\w+|https?://|\bwww\.",
         r"\b(?:bleep|pager?|dial|call|telephone|phone|ring|hotline|switchboard)\b[^.;]{0,40}\d{3,}",
@@ -129,7 +134,7 @@ _ASKS: dict[Kind, re.Pattern[str]] = {
     ),
     "dose": _any(
         rf"\bdos(?:e|es|ed|age|ages|ing)\b|\bhow (?:much|many (?:{_COUNTED}))\b|\bposology\b|\btitrat|\bbolus\b",
-        r"\b(?:mgs?|milligrams?|micrograms?|mcg|grams|mls?|iu|units|mmol)\b(?!\s*(?:/|per)\s*d?l\b)",
+        r"\b(?:mgs?|milligrams?|micrograms?|mcg|grams|mls?|iu|mmol|units (?:per|for|of))\b(?!\s*(?:/|per)\s*d?l\b)",
         r"\bmax(?:imum)?\b[^?]*\b(?:a|per|in (?:a|one)|each) (?:day|24)",
     ),
     "frequency": _any(
@@ -143,8 +148,9 @@ _ASKS: dict[Kind, re.Pattern[str]] = {
         r"\bwithin what time\b|\bhow quickly (?:must|should|do|does|is|are|can)\b",
     ),
     "threshold": _any(
-        r"\b(?:above|below|at|under|over|beyond|from|to) (?:which|what)\b(?! (?:age|dose|rate|point|time|stage))",
-        r"\bthreshold\b|\bcut[- ]?offs?\b|\btargets?\b|\bgoals?\b(?! of)|\bnormal range\b|\b(?:upper|lower) limit\b",
+        r"\b(?:above|below|over|beyond|at) (?:which|what)\b(?! (?:age|dose|rate|point|time|stage|phase|step|place))",
+        r"\bthreshold\b|\bcut[- ]?offs?\b|\bnormal range\b|\b(?:upper|lower) limit\b",
+        r"^\W*(?:[\w-]+\W+){0,3}(?:target|goal)s?\b(?! of)",
         r"\bhow (?:high|low|large|big|small|heavy)\b",
         r"\bwhat (?:level|value|score|count|size|weight|temperature|pressure)\b",
     ),
@@ -152,6 +158,10 @@ _ASKS: dict[Kind, re.Pattern[str]] = {
         r"\b(?:what|which|minimum|maximum|youngest|oldest|lower|upper) age\b|\bage (?:limit|cut)|\bhow (?:old|young)\b",
     ),
     "number": _any(r"\bhow many\b|\bwhat (?:percentage|proportion|share|number)\b|\bhow (?:far|deep|wide)\b"),
+    "price": _any(
+        r"\bhow much\b[^?]*\b(?:cost|costs|pay|paid|fined?|fees?|charged?|price|salary|money)\b",
+        r"\b(?:price|cost|fee|fine|salary) (?:of|for|in)\b|\bwhat (?:is|are) the (?:price|cost|fee|fine)s?\b",
+    ),
     "contact": _any(
         r"\b(?:phone|telephone|hotline|bleep|pager|fax|extension)\b|\bcontact (?:number|details?)\b",
         r"\b(?:what|which) number\b[^?]*\b(?:call|ring|dial|phone)\b|\be-?mail (?:address|do|to)\b",
@@ -217,7 +227,7 @@ def asked_fact(question: str) -> AskedFact:
     A question may ask for several ('dose and duration'). `number` counts only where nothing more exact does.
     """
     kinds = [kind for kind, pattern in _ASKS.items() if pattern.search(question)]
-    if _LIMIT_FIRST.match(question):
+    if _LIMIT_FIRST.match(question) or "price" in kinds:
         kinds = [kind for kind in kinds if kind != "dose"]
     exact = [kind for kind in kinds if kind in CHECKED_KINDS and kind != "number"]
     if exact:

@@ -24,7 +24,7 @@ import numpy as np
 from retrieval.facts import AskedFact, Kind, asked_fact, holds
 from retrieval.focus import Chunk, bound, chunks_of, matches
 from retrieval.found import Reading, RefusalKind, Scores, Source, Verdict
-from retrieval.reranking import FloatArray, Ranked
+from retrieval.reranking import FloatArray, Ranked, asked_terms, brevity
 from retrieval.terms import TermStatistics
 from retrieval.units import units_of
 
@@ -50,6 +50,7 @@ _KIND_NAMES: dict[Kind, str] = {
     "duration": "duration",
     "threshold": "limit or target",
     "age": "age",
+    "price": "price",
     "number": "number",
     "contact": "contact details",
 }
@@ -116,11 +117,13 @@ def judge(
     if options.fact_check and fact.checked:
         places = [place for place, base in enumerate(bases) if place < LOOKED_AT or base >= options.min_score]
         looks = looks_at(reading, fact, ranked, places, statistics, embed)
+    short = brevity(asked_terms(reading, statistics)) if looks else 1.0
     spoken = max((look.speaks for look in looks.values()), default=0.0)
     sources = []
     for place, (one, part, base) in enumerate(zip(ranked, parts, bases, strict=True)):
         look = looks.get(place)
-        missing = missing_share(spoken, look) if look else 0.0
+        # The longer a message, the less its wording says of what is asked for.
+        missing = short * missing_share(spoken, look) if look else 0.0
         sources.append(_source(place, one, {**part, "missing": missing}, base, look, fact, options))
     return tuple(sources), _verdict(sources, bases, looks, ranked, fact, options)
 

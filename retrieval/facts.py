@@ -163,7 +163,7 @@ _ASKS: dict[Kind, re.Pattern[str]] = {
         r"\b(?:price|cost|fee|fine|salary) (?:of|for|in)\b|\bwhat (?:is|are) the (?:price|cost|fee|fine)s?\b",
     ),
     "contact": _any(
-        r"\b(?:phone|telephone|hotline|bleep|pager|fax|extension)\b|\bcontact (?:number|details?)\b",
+        r"\b(?:phone|telephone|contact|hotline|bleep|pager|fax|extension)\s+(?:numbers?|no\b|line|details?|of)\b",
         r"\b(?:what|which) number\b[^?]*\b(?:call|ring|dial|phone)\b|\be-?mail (?:address|do|to)\b",
         r"\bnumber (?:do|should|can) (?:i|we) (?:ring|call|dial|phone)\b",
     ),

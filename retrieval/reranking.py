@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ from retrieval.terms import TermStatistics, compounds, content_terms, term_set
 from retrieval.units import context_of
 
 FloatArray = NDArray[np.floating]
+
+# A word, and in brackets what it means.
+_EXPLAINED = re.compile(r"([^\W_][\w-]*)\s*\(([^()]{2,120})\)")
 
 LONG_FROM_TERMS = 12
 TITLE_SHARE = 0.6
@@ -148,20 +152,23 @@ def rerank(
 def asked_terms(reading: Reading, statistics: TermStatistics) -> tuple[AskedTerm, ...]:
     """Return what a question names, in its order.
 
-    A word and what it was read as are one thing, and so are a hyphenated word and its parts. A word that the
-    passages don't know may be one of those that look like it (`TermStatistics.similar`).
+    A word and what it was read as are one thing, whether the glossary read it so or the asker put it in brackets
+    ('hypo (low blood glucose)'), and so are a hyphenated word and its parts. A word that the passages don't know may
+    be one of those that look like it (`TermStatistics.similar`).
     """
     asked: list[AskedTerm] = []
     taken: set[str] = set()
-    for written, read in reading.expansions:
-        alternatives = [content_terms(part) for part in (written, *read.split(","))]
-        taken.update(content_terms(written))
-        asked.append(AskedTerm(tuple(terms for terms in alternatives if terms)))
-    for joined, parts in compounds(reading.question):
+    question = _EXPLAINED.sub(lambda match: match[1], reading.question)
+    for written, read in (*reading.expansions, *_EXPLAINED.findall(reading.question)):
+        alternatives = [content_terms(part) for part in (written, *re.split(r"[,;]| or ", read))]
+        if taken.isdisjoint(content_terms(written)):
+            taken.update(content_terms(written))
+            asked.append(AskedTerm(tuple(terms for terms in alternatives if terms)))
+    for joined, parts in compounds(question):
         if parts and not taken.intersection(parts):
             taken.update(parts)
             asked.append(AskedTerm((parts, (joined,))))
-    for term in content_terms(reading.question):
+    for term in content_terms(question):
         if term not in taken:
             asked.append(AskedTerm(((term,), *((near,) for near in statistics.similar(term)))))
     return tuple(term for term in asked if term.alternatives)

@@ -39,7 +39,17 @@ def test_a_question_tells_the_kind_of_fact_it_asks_for(question: str, kind: str)
 
 
 @pytest.mark.parametrize(
-    "question", ["first choice drug for tonsillitis", "signs of meningitis", "Who should avoid codeine?", ""]
+    "question",
+    [
+        "first choice drug for tonsillitis",
+        "signs of meningitis",
+        "Who should avoid codeine?",
+        "",
+        "Someone on the phone is panicking",
+        "When do we telephone them again?",
+        "Under what conditions is it stopped?",
+        "How do funds contribute to local targets?",
+    ],
 )
 def test_a_question_for_no_shape_of_fact_is_not_looked_at_twice(question: str) -> None:
     assert asked_fact(question).checked == ()

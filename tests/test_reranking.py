@@ -64,6 +64,11 @@ class TestAskedTerms:
         held = term_set("Low blood glucose: treat with carbohydrate")
         assert coverage(asked, held, STATISTICS) == 1.0
 
+    def test_what_the_asker_explains_in_brackets_is_the_same_thing(self) -> None:
+        asked = asked_terms(reading("treat a hypo (hypoglycaemia, low blood glucose)?"), STATISTICS)
+        held = term_set("Low blood glucose: treat with carbohydrate")
+        assert coverage(asked, held, STATISTICS) == 1.0
+
     def test_a_mistyped_word_counts_as_the_known_one(self) -> None:
         asked = asked_terms(reading("amoxicilin dose"), STATISTICS)
         assert any((stem("amoxicillin"),) in one.alternatives for one in asked)

@@ -153,23 +153,24 @@ def _short_forms(question: str, lists: _Lists) -> Iterator[tuple[int, str, str]]
     index = 0
     while index < len(tokens):
         start, end = tokens[index]
+        begins = question[:start].rstrip()[-1:] in ("", ".", "?", "!", ":", ";")
         for count in range(min(_MAX_WORDS, len(tokens) - index), 0, -1):
             stop = tokens[index + count - 1][1]
             if question[stop : stop + 1] == "." and _DOTTED.fullmatch(question[start : stop + 1]):
                 stop += 1
-            name = _lookup(question[start:stop], lists, shouting)
+            name = _lookup(question[start:stop], lists, shouting, begins)
             if name is not None:
                 yield stop, question[start:stop], name
                 index += count
                 break
         else:
             for part in _PART.finditer(question, start, end):
-                if part.span() != (start, end) and (name := _lookup(part[0], lists, shouting)) is not None:
+                if part.span() != (start, end) and (name := _lookup(part[0], lists, shouting, begins)) is not None:
                     yield part.end(), part[0], name
             index += 1
 
 
-def _lookup(written: str, lists: _Lists, shouting: bool) -> str | None:
+def _lookup(written: str, lists: _Lists, shouting: bool, begins: bool) -> str | None:
     """Return the key under which a list has what is written; None for an ordinary word."""
     name = key(written)
     names = (name, name[:-1]) if len(name) > 3 and name.endswith("s") else (name,)
@@ -177,8 +178,11 @@ def _lookup(written: str, lists: _Lists, shouting: bool) -> str | None:
         short = lists.written(candidate)
         if short is None:
             continue
+        capitals = not any(char.islower() for char in short)
+        if capitals and len(short) <= 3 and written.istitle() and not begins:
+            return None  # Ed and Al are people
         wordlike = candidate in COMMON_WORDS or candidate in STOP_WORDS
-        if wordlike and not any(char.islower() for char in short):
+        if wordlike and capitals:
             return candidate if written.startswith(short) and not shouting else None
         return candidate
     return None

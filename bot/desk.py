@@ -44,6 +44,9 @@ from retrieval.found import Filters
 log = logging.getLogger(__name__)
 
 QUICK_PLACES = 4
+ANSWER_WITHIN_S = 900.0
+"""An answer that takes longer has got stuck somewhere; it must not keep its place for ever."""
+
 MAX_PROPS_CHARS = 8_000
 EVERYWHERE = Filters()
 _REMEMBERED = 5_000
@@ -332,13 +335,15 @@ class Desk:
         viewer = await self.places.viewer(job.post.channel_id, job.question.person)
         limits = Limits(self.client.me.max_post_chars, MAX_PROPS_CHARS)
         if job.command.kind == "ask":
-            result = await self._answerer.answer(
-                job.command.text,
-                viewer=viewer,
-                mode=job.command.mode,
-                filters=job.command.filters,
-                earlier=await self.conversations.earlier(job.question),
-            )
+            earlier = await self.conversations.earlier(job.question)
+            async with asyncio.timeout(ANSWER_WITHIN_S):
+                result = await self._answerer.answer(
+                    job.command.text,
+                    viewer=viewer,
+                    mode=job.command.mode,
+                    filters=job.command.filters,
+                    earlier=earlier,
+                )
             posts = render(
                 result,
                 limits,

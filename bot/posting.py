@@ -90,17 +90,19 @@ class Poster:
         """
         found = await self._patiently(lambda: self.look(question.id, question.thread_id)) if in_doubt else None
         there = dict(found.parts) if found else {}
+        if found and found.is_complete and not edition:
+            return await self.settle(question, there)
         for part, piece in enumerate(pieces, start=1):
             if not await still_ours():
                 raise NotOurs
             mark = Mark(question.id, "reply", part, len(pieces))
             if part not in there:
                 there[part] = await self._create(question, mark, piece, edition)
-            elif edition:
+            else:
+                # Said by an earlier owner: the same text, or one that no longer fits what follows.
                 await self._patiently(partial(self._patch, there[part], mark, piece))
-        if edition:
-            for part in [part for part in there if part > len(pieces)]:
-                await self._client.delete_post(there.pop(part).id)
+        for part in [part for part in there if part > len(pieces)]:
+            await self._client.delete_post(there.pop(part).id)
         return await self.settle(question, there)
 
     async def settle(self, question: Post, mine: Mapping[int, Post] | None = None) -> list[Post]:

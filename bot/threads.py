@@ -50,6 +50,12 @@ class Said:
     surplus: tuple[Post, ...]
     notices: tuple[tuple[str, Post], ...]
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every part of one reply is there."""
+        marks = [mark for post in self.parts.values() if (mark := mark_of(post)) is not None]
+        return bool(marks) and all(mark.parts == len(self.parts) for mark in marks)
+
 
 def mark_of(post: Post) -> Mark | None:
     """Read the bot's own mark; None when there is none. Anyone can forge props: look at the author first."""

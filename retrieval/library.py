@@ -31,8 +31,8 @@ from retrieval.units import units_of
 from retrieval.vectors import cosines
 from retrieval.view import OpenGeneration, View
 from retrieval.whole_files import Watched
-from retrieval.withdrawn import FILE as WITHDRAWN
-from retrieval.withdrawn import load_withdrawn
+from retrieval.withdrawn_list import FILE as WITHDRAWN
+from retrieval.withdrawn_list import load_withdrawn
 
 log = logging.getLogger(__name__)
 
@@ -114,6 +114,16 @@ class Library:
     def generation(self) -> str:
         """The id of the generation that answers."""
         return self._opened.name
+
+    @property
+    def min_score(self) -> float:
+        """What the gate needs."""
+        return self._embedder.min_score if self._options.min_score is None else self._options.min_score
+
+    @property
+    def embedder_identity(self) -> str:
+        """The embedder that `min_score` belongs to."""
+        return self._embedder.identity
 
     def close(self) -> None:
         """Let go of the generation once the searches under way have ended."""
@@ -199,6 +209,12 @@ class Library:
             passage = opened.generation.passage(passage_id, view.sees)
             return None if passage is None or passage.guideline in view.hidden else passage
 
+    def passages(self, viewer: Viewer = OPERATOR) -> list[Passage]:
+        """Return every passage that the viewer may see, guideline by guideline in reading order."""
+        names = [entry.name for entry in self.guidelines(viewer) if entry.served]
+        with self._open() as opened:
+            return [one for name in names for one in opened.generation.passages(opened.generation.numbers_of(name))]
+
     @contextmanager
     def _open(self) -> Iterator[OpenGeneration]:
         while True:
@@ -232,9 +248,8 @@ class Library:
             reading, candidates, view.statistics, RankOptions(options.lexical_weight, options.heading_weight)
         )
         times.mark("rerank")
-        min_score = self._embedder.min_score if options.min_score is None else options.min_score
         sources, verdict = judge(
-            reading, ranked, view.statistics, GateOptions(min_score, options.fact_check), self._embed_all
+            reading, ranked, view.statistics, GateOptions(self.min_score, options.fact_check), self._embed_all
         )
         if not sources:
             verdict = self._nothing(verdict, view, filters)

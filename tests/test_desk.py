@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 
+from bot.exchange import Quote, Result
 from bot.ledger import Ledger
 from bot.presence import Presence
 from bot.sandbox import posting
 from bot.sandbox.limiter import RateLimiter
 from bot.sandbox.server import SandboxServer
 from retrieval.access import OPERATOR, Viewer
-from retrieval.found import Filters
+from retrieval.found import Filters, Reading, Scores, Source, Verdict
 from retrieval.guideline import Block, Metadata, Passage
 from tests.doubles_mattermost import (
     PATIENT,
@@ -234,18 +235,57 @@ def test_the_viewer_is_everyone_who_can_read_the_reply(tmp_path: Path) -> None:
 # --- commands -----------------------------------------------------------------------------------------------
 
 
-class OneSection:
-    """A library with one section that only the operator and the team may see."""
+def a_source(tag: str, heading: str, *, kept: bool) -> Source:
+    block = Block("paragraph", f"Text of {heading}.")
+    passage = Passage(heading, "d.md", Metadata("Diabetes"), (heading,), 0, (block,), block.text)
+    return Source(tag, passage, Scores(0.6, 0.5, 0.4, 0.9, 0.61), kept)
+
+
+class ThreeSections:
+    """A library, and an answerer that finds in it; one of the sections is not for the readers here."""
 
     generation = "g1"
-    passages: dict[str, Passage] = {}  # noqa: RUF012
+    sources = (
+        a_source("S1", "Low", kept=True),
+        a_source("S2", "High", kept=False),
+        a_source("S3", "Secret", kept=True),
+    )
 
     def guidelines(self, viewer: Viewer) -> list[Any]:
         return []
 
     def passage(self, passage_id: str, viewer: Viewer) -> Passage | None:
-        block = Block("paragraph", "Give 15 g of glucose.")
-        return Passage(passage_id, "d.md", Metadata("Diabetes"), ("4. Low",), 0, (block,), block.text)
+        found = {source.passage.id: source.passage for source in self.sources}
+        return None if passage_id == "Secret" else found.get(passage_id)
+
+    async def answer(self, question: str, *, viewer: Viewer = OPERATOR, **more: Any) -> Result:
+        verdict = Verdict(True, 0.61, 0.55, "carried")
+        quotes = (Quote("S1", self.sources[0].passage.text, True),)
+        return Result(
+            question, Reading(question, question), "answered", quotes=quotes, sources=self.sources, verdict=verdict
+        )
+
+
+def test_show_and_why_tell_what_stands_behind_the_answer_of_this_thread(tmp_path: Path) -> None:
+    sections = ThreeSections()
+
+    async def scene(server: SandboxServer, presence: Presence, _: FakeAnswerer) -> None:
+        question = server.post("ann", triage(server), "@guidebot what is a hypo?")
+        await answered(server, question)
+
+        async def command(text: str) -> str:
+            post = server.post("ben", triage(server), f"@guidebot {text}", root_id=question["id"])
+            return str((await answered(server, post))["message"])
+
+        assert "Text of High." in await command("show S2"), "rejected ones too"
+        assert "not in the index any more, or not everyone" in await command("show S3")
+        assert "it has S1, S2, S3" in await command("show S7")
+        why = await command("why")
+        assert "| S1 | yes | 0.61 |" in why
+        assert "| S2 | no | 0.61 |" in why
+        assert "Secret" not in why
+
+    play(tmp_path, scene, sections, library=sections)
 
 
 class Operating:
@@ -296,7 +336,7 @@ def test_show_and_why_without_an_answer_before_say_so(tmp_path: Path) -> None:
             reply = await answered(server, server.post("ann", triage(server), text))
             assert "no answer of mine" in reply["message"]
 
-    play(tmp_path, scene, library=OneSection())
+    play(tmp_path, scene, library=ThreeSections())
 
 
 def test_mode_and_filters_of_a_mention_reach_the_answerer(tmp_path: Path) -> None:
@@ -369,6 +409,49 @@ def test_a_question_that_is_edited_while_it_is_answered_is_answered_as_it_is_now
     play(tmp_path, scene, answerer)
 
 
+def test_an_edit_that_comes_while_the_reply_is_on_its_way_updates_it(tmp_path: Path) -> None:
+    async def scene(server: SandboxServer, presence: Presence, answerer: FakeAnswerer) -> None:
+        poster = presence.desk.poster
+        settle = poster.settle
+        edited = asyncio.Event()
+
+        async def settle_late(*args: Any) -> Any:
+            await edited.wait()
+            return await settle(*args)
+
+        poster.settle = settle_late  # type: ignore[method-assign]
+        question = server.post("ann", triage(server), "@guidebot what is a hyper?")
+        await answered(server, question)
+        edit(server, question, "@guidebot what is a hypo?")
+        await until(lambda: presence.desk.jobs[question["id"]].changed)
+        edited.set()
+        await until(lambda: "hypo" in replies_to(server, question)[0]["message"])
+        await idle(presence)
+        assert len(replies_to(server, question)) == 1
+
+    play(tmp_path, scene)
+
+
+def test_an_edit_that_comes_too_late_changes_nothing(tmp_path: Path) -> None:
+    async def run() -> None:
+        clock = [time.time()]
+        server = SandboxServer(clock=lambda: clock[0])
+        await server.start()
+        async with a_bot(tmp_path, server=server, clock=lambda: clock[0]) as (_, presence, answerer):
+            question = server.post("ann", triage(server), "@guidebot what is a hyper?")
+            await answered(server, question)
+            await idle(presence)
+            clock[0] += 601
+            edit(server, question, "@guidebot what is a hypo?")
+            await answered(server, server.post("ben", triage(server), "@guidebot another one"))
+            await idle(presence)
+            assert "hyper" in replies_to(server, question)[0]["message"]
+            assert len(answerer.asked) == 2
+        await server.stop()
+
+    asyncio.run(run())
+
+
 def test_a_question_whose_post_or_thread_is_deleted_meanwhile_is_dropped(tmp_path: Path) -> None:
     answerer, held = held_answerer()
 
@@ -404,6 +487,7 @@ def test_who_has_to_wait_is_told_the_place_once_and_the_notice_goes_with_the_ans
         first = server.post("ann", here, "@guidebot first")
         await until(lambda: held.began)
         second = server.post("ben", here, "@guidebot second")
+        await until(lambda: second["id"] in presence.desk.jobs)
         third = server.post("zoe", here, "@guidebot third")
         await until(lambda: notices_for(server, third))
         assert "number 1 " in notices_for(server, second)[0]["message"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -14,6 +14,7 @@ from retrieval.documents.tree import TreeBuilder, characters, characters_in
 from retrieval.errors import DocumentError
 from retrieval.guideline import Coverage, Section
 
+BEFORE_TITLE_MAX_CHARS = 200
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _NAVIGATION = (
     "nav, footer, [role=navigation], [role=contentinfo], [role=search], [data-role=footer], [data-role=navbar], "
@@ -55,7 +56,7 @@ def load_html(data: bytes, name: str) -> Loaded:
     else:
         root, heading = title_apart(root)
     kept = characters_in(root) + characters(heading)
-    raw = characters("".join(text_of(body).split()))
+    raw = characters(text_of(body)) - sum(characters(text_of(node)) for node in _topmost(body, skip))
     coverage = Coverage(tables=builder.tables, headings=builder.headings, characters=kept, raw_characters=raw)
     properties = _properties(tree)
     return Loaded(root, heading, named, properties, coverage=coverage)
@@ -64,9 +65,9 @@ def load_html(data: bytes, name: str) -> Loaded:
 def title_apart(root: Section) -> tuple[Section, str]:
     """Take the title out of the tree: the top section, where it is the only one and of what it holds.
 
-    Text before it stays in front of its own.
+    A few words before it stay in front of its own.
     """
-    if len(root.children) != 1:
+    if len(root.children) != 1 or sum(len(block.text) for block in root.blocks) > BEFORE_TITLE_MAX_CHARS:
         return root, ""
     top = root.children[0]
     return Section("", (*root.blocks, *top.blocks), top.children, top.line, top.page), top.heading
@@ -107,6 +108,15 @@ def _under(site: str, crumbs: list[str]) -> list[str]:
         return crumbs
     shortened = set(crumbs[0].lower().split()) <= set(site.lower().split())
     return [site, *(crumbs[1:] if shortened else crumbs)]
+
+
+def _topmost(body: LexborNode, skip: set[int]) -> Iterator[LexborNode]:
+    """Yield the left-out nodes that no other left-out node holds."""
+    for child in body.iter():
+        if child.mem_id in skip:
+            yield child
+        else:
+            yield from _topmost(child, skip)
 
 
 def _properties(tree: LexborHTMLParser) -> Mapping[str, object]:

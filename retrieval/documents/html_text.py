@@ -39,9 +39,13 @@ def tidy(raw: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def raw_text(node: LexborNode) -> str:
-    """Return the text of one inline node as it stands, for joining with its neighbours."""
-    return _raw(node)
+def raw_text(node: LexborNode, before: str = "") -> str:
+    """Return the text of one inline node as it stands, for joining with the text before it."""
+    text = _raw(node)
+    if node.tag == "sup" and before[-1:].isdigit():
+        # 10 to the 9th must not read 109.
+        return text.translate(_SUPERSCRIPTS)
+    return text
 
 
 def is_underlined(node: LexborNode) -> bool:
@@ -58,10 +62,7 @@ def _raw(node: LexborNode) -> str:
         return ""
     parts: list[str] = []
     for child in node.iter(include_text=True):
-        part = _raw(child)
-        if child.tag == "sup" and parts and parts[-1][-1:].isdigit():
-            # 10 to the 9th must not read 109.
-            part = part.translate(_SUPERSCRIPTS)
+        part = raw_text(child, parts[-1] if parts else "")
         if part:
             parts.append(part)
     text = "".join(parts)

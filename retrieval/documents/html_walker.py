@@ -78,7 +78,7 @@ class HtmlWalker:
         if tag in SKIPPED or (tag.startswith(("-", "!")) and tag != "-text") or node.mem_id in self.skip:
             return
         if tag == "-text" or (tag not in _BLOCKS and not _holds_blocks(node)):
-            self._inline += raw_text(node)
+            self._inline += raw_text(node, self._inline)
             return
         if tag not in _BLOCKS:
             self._children(node)
@@ -162,6 +162,7 @@ def is_bold_heading(node: LexborNode) -> bool:
     text = " ".join(text_of(node).split())
     if (
         not text
+        or text.strip(" :.").lower() in CONNECTIVES
         or len(text) > HEADING_MAX_CHARS
         or text.endswith((".", ";", ","))
         or not re.search(r"[^\W\d_]{2}", text)
@@ -230,7 +231,7 @@ def _item_text(item: LexborNode, marker: str, bulleted: bool, indent: str = "") 
         elif child.tag in _BLOCKS:
             own.append("\n" + text_of(child) + "\n")
         elif child.tag not in SKIPPED:
-            own.append(raw_text(child))
+            own.append(raw_text(child, own[-1] if own else ""))
     lines = tidy("".join(own)).split("\n")
     first = f"{indent}{marker} {lines[0]}".rstrip()
     return "\n".join([first, *(f"{indent}  {line}" for line in lines[1:]), *nested])

@@ -142,10 +142,7 @@ def _read(path: Path, name: str, max_bytes: int) -> bytes:
                 if not stat.S_ISREG(before.st_mode):
                     raise DocumentError(name, "is no regular file")
                 if before.st_size > max_bytes:
-                    size_mb, most_mb = before.st_size / 1e6, max_bytes / 1e6
-                    raise DocumentError(
-                        name, f"has {size_mb:.0f} MB, more than the {most_mb:.0f} MB that are read; split it"
-                    )
+                    raise DocumentError(name, f"is larger than the {max_bytes / 1e6:g} MB that are read; split it")
                 data = file.read(max_bytes + 1)
                 after = os.fstat(file.fileno())
             if (

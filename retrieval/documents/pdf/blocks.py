@@ -25,6 +25,7 @@ _DANGLES = re.compile(
 )
 _CONTENTS = re.compile(r"^(?:table of )?contents\W*$", re.IGNORECASE)
 _CONTENTS_ENTRY = re.compile(r"[^\W\d_].*[\s.\-_…](?:page\s*)?(?:\d{1,3}|[ivxlc]{1,6})\s*$", re.IGNORECASE)
+_ENTRY_ENDS = frozenset("0123456789ivxlcIVXLC ")
 _ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
@@ -266,7 +267,9 @@ def with_headings(
 def _contents_pages(elements: Sequence[Element]) -> set[int]:
     """Return the pages of a table of contents, whose entries are no headings."""
     entries = Counter(
-        element.page for element in elements if isinstance(element, Row) and _CONTENTS_ENTRY.search(element.text)
+        element.page
+        for element in elements
+        if isinstance(element, Row) and element.text[-1:] in _ENTRY_ENDS and _CONTENTS_ENTRY.search(element.text)
     )
     titled = {element.page for element in elements if isinstance(element, Row) and _CONTENTS.match(element.text)}
     numbers = Counter(element.page for element in elements if isinstance(element, Row) and element.text.isdigit())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from statistics import median
 
@@ -30,7 +31,7 @@ COLUMN_SLACK_POINTS = 6.0
 TITLE_MAX_CHARS = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """Lines at one height, read as one.
 
@@ -42,24 +43,24 @@ class Row:
     parts: tuple[Line, ...]
     underlined: bool = False
 
-    @property
+    @cached_property
     def text(self) -> str:
         return " ".join(part.text for part in self.parts)
 
-    @property
+    @cached_property
     def box(self) -> Box:
         return around([part.box for part in self.parts])
 
-    @property
+    @cached_property
     def size(self) -> float:
         return max(part.style.size for part in self.parts)
 
-    @property
+    @cached_property
     def bold(self) -> bool:
         worded = [part for part in self.parts if any(sign.isalpha() for sign in part.text)]
         return bool(worded) and all(part.style.bold for part in worded)
 
-    @property
+    @cached_property
     def page(self) -> int:
         return self.parts[0].page
 

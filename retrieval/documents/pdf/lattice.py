@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from retrieval.documents.pdf.page import Box, Line, Page, Word, around
@@ -196,7 +197,9 @@ def _lattice(page: Page, levels: Sequence[Box], uprights: Sequence[Box]) -> Latt
     places = frozenset(
         place for place, line in enumerate(page.lines) if box.holds(line.box.middle_x, line.box.middle_y)
     )
-    cells = _filled(_cells(xs, ys, levels, uprights), [page.lines[place] for place in sorted(places)])
+    cells = _filled(
+        _cells(xs, ys, levels, uprights), _Grid(tuple(xs), tuple(ys)), [page.lines[place] for place in sorted(places)]
+    )
     if not _is_drawn([cell for cell in cells if cell.words], levels, uprights):
         return None
     kept_rows = sorted({cell.row for cell in cells if cell.words})
@@ -292,13 +295,27 @@ def _cells(xs: Sequence[float], ys: Sequence[float], levels: Sequence[Box], upri
     return cells
 
 
-def _filled(cells: Sequence[Cell], lines: Sequence[Line]) -> list[Cell]:
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """The positions of upright and level rules."""
+
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+
+
+def _filled(cells: Sequence[Cell], grid: _Grid, lines: Sequence[Line]) -> list[Cell]:
+    places = {
+        (row, column): number
+        for number, cell in enumerate(cells)
+        for row in range(cell.row, cell.row_end)
+        for column in range(cell.column, cell.column_end)
+    }
     words: dict[int, list[Word]] = {}
     parts: dict[int, list[Line]] = {}
     for line in lines:
         by_cell: dict[int, list[Word]] = {}
         for word in line.words:
-            number = _cell_of(cells, word.box)
+            number = _cell_of(cells, places, grid, word.box)
             if number is not None:
                 by_cell.setdefault(number, []).append(word)
         for number, inside in by_cell.items():
@@ -314,13 +331,10 @@ def _filled(cells: Sequence[Cell], lines: Sequence[Line]) -> list[Cell]:
     ]  # fmt: skip
 
 
-def _cell_of(cells: Sequence[Cell], box: Box) -> int | None:
+def _cell_of(cells: Sequence[Cell], places: Mapping[tuple[int, int], int], grid: _Grid, box: Box) -> int | None:
     # The start of a word decides: a long one may run over the edge.
-    x, y = min(box.x0 + 2, box.middle_x), box.middle_y
-    for number, cell in enumerate(cells):
-        if cell.box.holds(x, y):
-            return number
-    for number, cell in enumerate(cells):
-        if cell.box.holds(x, y, SNAP_POINTS):
-            return number
-    return None
+    column = bisect_right(grid.xs, min(box.x0 + 2, box.middle_x)) - 1
+    row = bisect_right(grid.ys, box.middle_y) - 1
+    column = min(max(column, 0), len(grid.xs) - 2)
+    row = min(max(row, 0), len(grid.ys) - 2)
+    return places.get((row, column))

@@ -17,6 +17,15 @@ from tests.doubles_ollama import Model, OllamaServer, Reply, refusing, saying
 HELLO = [{"role": "user", "content": "hello"}]
 
 
+def run(main: Awaitable[None]) -> None:
+    """Run to the end, or fail: an event that never comes must not hold up the other tests."""
+
+    async def in_time() -> None:
+        await asyncio.wait_for(main, 30)
+
+    asyncio.run(in_time())
+
+
 def with_server(check: Callable[[OllamaServer, httpx.AsyncClient], Awaitable[None]], *models: Any) -> None:
     async def main() -> None:
         async with (
@@ -25,7 +34,7 @@ def with_server(check: Callable[[OllamaServer, httpx.AsyncClient], Awaitable[Non
         ):
             await check(server, http)
 
-    asyncio.run(main())
+    run(main())
 
 
 def lines(response: httpx.Response) -> list[dict[str, Any]]:
@@ -307,4 +316,4 @@ def test_a_server_that_is_down_raises_one_error_when_streaming_and_another_when_
         with pytest.raises(ConnectionError):
             await client(server).chat(model="llama3.1:8b", messages=HELLO)
 
-    asyncio.run(main())
+    run(main())

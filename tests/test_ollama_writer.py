@@ -22,6 +22,15 @@ ASSIGNMENT = Assignment("What to do about low blood glucose?", (a_source("S1"), 
 ANSWER = "A glucose below 70 mg/dL is low. [S1]"
 
 
+def run(main: Awaitable[None]) -> None:
+    """Run to the end, or fail: an event that never comes must not hold up the other tests."""
+
+    async def in_time() -> None:
+        await asyncio.wait_for(main, 30)
+
+    asyncio.run(in_time())
+
+
 async def never(_: float) -> None:
     await asyncio.Event().wait()
 
@@ -44,7 +53,7 @@ def with_writer(check: Callable[[OllamaServer, OllamaWriter], Awaitable[None]], 
             finally:
                 await writer.close()
 
-    asyncio.run(main())
+    run(main())
 
 
 async def given_up(writer: OllamaWriter, within_s: float = 5.0) -> str:
@@ -284,7 +293,7 @@ def test_a_question_during_the_load_is_quoted_and_does_not_abort_it():
             assert "load aborted llama3.1:8b" not in server.events
             await writer.close()
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_giving_up_on_warming_up_does_not_abort_the_load():
@@ -302,7 +311,7 @@ def test_giving_up_on_warming_up_does_not_abort_the_load():
             assert "load aborted llama3.1:8b" not in server.events
             await writer.close()
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_a_model_that_was_unloaded_is_loaded_again_without_a_question_waiting_for_it():
@@ -353,7 +362,7 @@ def test_the_model_is_asked_for_again_before_it_would_be_dropped():
             assert [(body["messages"], body["keep_alive"]) for body in loads] == [([], "4m")] * 3
             await writer.close()
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_a_server_that_comes_up_later_is_found_without_a_question():
@@ -381,7 +390,7 @@ def test_a_server_that_comes_up_later_is_found_without_a_question():
         await writer.close()
         await server.stop()
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_a_load_that_fails_is_not_begun_again_by_every_question():
@@ -403,7 +412,7 @@ def test_a_load_that_fails_is_not_begun_again_by_every_question():
             assert (await writer.write(ASSIGNMENT, 5)).text == ANSWER
             await writer.close()
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_a_load_that_takes_longer_than_its_limit_is_told_with_the_setting_to_raise():
@@ -415,7 +424,7 @@ def test_a_load_that_takes_longer_than_its_limit_is_told_with_the_setting_to_rai
             assert (state.fallback, "ollama.load_timeout_s" in state.reason) == ("loading", True)
             await writer.close()
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_keep_alive_0_loads_for_the_question_and_nothing_ahead():
@@ -518,7 +527,7 @@ def test_a_name_that_comes_to_stand_for_a_public_address_gets_no_question():
             assert len(server.requests) == before
             await writer.close()
 
-    asyncio.run(main())
+    run(main())
 
 
 def test_no_question_or_guideline_text_reaches_the_log(caplog):
@@ -530,3 +539,26 @@ def test_no_question_or_guideline_text_reaches_the_log(caplog):
     with caplog.at_level(logging.DEBUG, logger="bot"):
         with_writer(check)
     assert "glucose" not in caplog.text
+
+
+def test_a_server_that_answers_nonsense_leaves_the_bot_quoting_and_looking_again():
+    async def main() -> None:
+        naps: list[float] = []
+        twice = asyncio.Event()
+
+        async def sleep(seconds: float) -> None:
+            naps.append(seconds)
+            if len(naps) == 2:
+                twice.set()
+                await never(0)
+
+        async with OllamaServer() as server:
+            server.models[0].capabilities = ()
+            writer = writer_for(server, sleep=sleep)
+            writer.start()
+            await twice.wait()
+            assert naps == [RETRY_S, RETRY_S]
+            assert await given_up(writer) == "model_error"
+            await writer.close()
+
+    run(main())

@@ -41,7 +41,6 @@ DOSE_KINDS = frozenset({"dose", "rate"})
 
 NEAREST = 3
 
-MODEL_FAILED = "The language model failed, so the guideline is quoted."
 
 SEARCH_WITHIN_S = 60.0
 
@@ -194,7 +193,7 @@ class Answerer:
             return self._quoted(exchange, found, error)
         except Exception as error:
             _log("writing failed", error)
-            return self._quoted(exchange, found, NotWritten("model_error", MODEL_FAILED))
+            return self._quoted(exchange, found, NotWritten("model_error"))
 
     # --- reading and searching -------------------------------------------------------------------------------
 
@@ -223,11 +222,11 @@ class Answerer:
 
     def _why_not_written(self, exchange: _Exchange, found: Found) -> NotWritten | None:
         if exchange.mode == "quoted":
-            return NotWritten("asked_for", "")
+            return NotWritten("asked_for")
         if self._settings.quote_dose_questions and DOSE_KINDS & set(found.verdict.asks_for):
-            return NotWritten("dose_question", "Questions about doses are answered in the guideline's own words.")
+            return NotWritten("dose_question")
         if self._writer is None:
-            return NotWritten("no_model", "No language model is set up, so the guideline is quoted.")
+            return NotWritten("no_model")
         return None
 
     async def _written(self, exchange: _Exchange, found: Found) -> Result:
@@ -256,7 +255,7 @@ class Answerer:
     async def _draft(self, exchange: _Exchange, assignment: Assignment) -> Draft:
         assert self._writer is not None
         left_s = self._settings.written_within_s - (self._clock() - exchange.began)
-        late = NotWritten("timeout", "The language model took too long, so the guideline is quoted.")
+        late = NotWritten("timeout")
         if left_s <= 0:
             raise late
         began = self._clock()
@@ -375,10 +374,7 @@ class _CheckFailed(NotWritten):
     """The model wrote, and the checker turned it down."""
 
     def __init__(self, checks: tuple[SentenceCheck, ...], draft: Draft) -> None:
-        super().__init__(
-            "check_failed",
-            "What the language model wrote is not carried by the sections it cites, so they are quoted instead.",
-        )
+        super().__init__("check_failed")
         self.checks = checks
         self.draft = draft
 

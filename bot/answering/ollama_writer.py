@@ -22,7 +22,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import re
 import secrets
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -33,6 +32,7 @@ import httpx
 import ollama
 
 from bot.answering import ollama_server
+from bot.answering.ollama_answers import check_complete, without_thoughts
 from bot.answering.ollama_server import (
     ModelEntry,
     Resolve,
@@ -57,11 +57,6 @@ LOAD_PATIENCE_S = 1.0
 """How long a question waits for a load that may be nearly done."""
 
 STATE_TIMEOUT_S = 5.0
-
-QUOTED = "so the guideline is quoted."
-
-_THOUGHT = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>\s*", re.DOTALL | re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"\s*<think(?:ing)?>", re.IGNORECASE)
 
 
 class OllamaWriter:
@@ -210,7 +205,7 @@ class OllamaWriter:
             async with asyncio.timeout(within_s):
                 return await self._write(assignment)
         except TimeoutError:
-            raise NotWritten("timeout", f"The language model took too long, {QUOTED}") from None
+            raise NotWritten("timeout") from None
 
     async def _write(self, assignment: Assignment) -> Draft:
         state = await self._ready()
@@ -221,7 +216,7 @@ class OllamaWriter:
             mark=new_mark(secrets.token_hex(12)),
         )
         if prompt is None:
-            raise NotWritten("prompt_too_long", f"The section is too long for the language model, {QUOTED}")
+            raise NotWritten("prompt_too_long")
         text = await self._text(prompt, context)
         return Draft(text, prompt.tags, prompt.dropped, self.model, state.digest)
 
@@ -233,17 +228,17 @@ class OllamaWriter:
         """
         state = await self.state()
         if state.fallback:
-            raise NotWritten(state.fallback, _to_reader(state.fallback))
+            raise NotWritten(state.fallback)
         if self._keep_alive == 0 or (state.loaded and self._is_ours(state)):
             return state
         if self._failed_load is not None and self._clock() - self._failed_load[0] < RETRY_S:
             failed = self._failed_load[1]
-            raise NotWritten(failed.fallback, _to_reader(failed.fallback))
+            raise NotWritten(failed.fallback)
         task = self._load()
         await asyncio.wait({task}, timeout=self._load_patience_s)
         state = task.result() if task.done() and not task.cancelled() else self._state(fallback="loading")
         if not state.ready:
-            raise NotWritten(state.fallback or "loading", _to_reader(state.fallback or "loading"))
+            raise NotWritten(state.fallback or "loading")
         return state
 
     def _is_ours(self, state: WriterState) -> bool:
@@ -278,8 +273,10 @@ class OllamaWriter:
                         break
         except Exception as error:
             raise _not_written(error) from None
-        text = _without_thoughts("".join(parts)).strip()
-        _check_complete(last, text, prompt, context)
+        text = without_thoughts("".join(parts)).strip()
+        if last is None:
+            raise NotWritten("incomplete")
+        check_complete(text, last.done_reason, last.prompt_eval_count, prompt, context)
         return text
 
     # --- loading -----------------------------------------------------------------------------------------------
@@ -299,7 +296,7 @@ class OllamaWriter:
                 state = await self._asked_for()
                 self._failed_load = (self._clock(), state) if state.fallback else None
         except Exception as error:
-            state = self._state(fallback=_not_written(error).fallback, reason="Ollama answered in an unknown way.")
+            state = self._state(fallback=_not_written(error).fallback, reason=f"{self.model} cannot be used now.")
         finally:
             self._loading = None
         self._ours = state if state.ready else None
@@ -371,32 +368,6 @@ def _refresh_s(keep_alive: str | int) -> float:
     return max(1.0, min(float(keep_alive[:-1]) * scale[keep_alive[-1]] / 2, 600.0))
 
 
-def _without_thoughts(text: str) -> str:
-    """Take out what a thinking model wrote to itself; a thought without an end leaves nothing."""
-    text = _THOUGHT.sub("", text)
-    return "" if _OPEN_THOUGHT.match(text) else text
-
-
-def _check_complete(last: ollama.ChatResponse | None, text: str, prompt: Prompt, context: int) -> None:
-    """Make sure that an answer was written to its end, from the whole prompt.
-
-    Raises:
-        NotWritten: it was not.
-    """
-    if last is None:
-        raise NotWritten("incomplete", f"The language model stopped in mid-answer, {QUOTED}")
-    if last.done_reason == "length":
-        raise NotWritten("length", f"The language model's answer grew too long, {QUOTED}")
-    counted = last.prompt_eval_count
-    if counted is not None and (counted >= context or counted < prompt.words):
-        # No tokenizer in use joins words, so a complete prompt has at least as many tokens as words.
-        raise NotWritten("prompt_cut", f"The language model did not see all of the sections, {QUOTED}")
-    if not text:
-        raise NotWritten("empty", f"The language model wrote nothing, {QUOTED}")
-    if last.done_reason not in (None, "stop"):
-        raise NotWritten("incomplete", f"The language model stopped in mid-answer, {QUOTED}")
-
-
 def _not_written(error: Exception) -> NotWritten:
     """Translate what the client raised; its text may hold the question and goes nowhere."""
     if isinstance(error, NotWritten):
@@ -410,15 +381,4 @@ def _not_written(error: Exception) -> NotWritten:
         code = "model_error"
         if not isinstance(error, json.JSONDecodeError):
             log.warning("Ollama answered in an unknown way: %s", type(error).__name__)
-    return NotWritten(code, _to_reader(code))
-
-
-def _to_reader(fallback: str) -> str:
-    why = {
-        "connection": "The language model cannot be reached",
-        "model_missing": "The language model is not installed",
-        "model_refused": "The language model is not approved",
-        "loading": "The language model is loading",
-        "busy": "The language model has too much to do",
-    }.get(fallback, "The language model failed")
-    return f"{why}, {QUOTED}"
+    return NotWritten(code)

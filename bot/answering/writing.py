@@ -7,6 +7,26 @@ from typing import Protocol
 
 from retrieval.found import Source
 
+REASONS = {
+    "asked_for": "",
+    "dose_question": "Questions about doses are answered in the guideline's own words.",
+    "no_model": "No language model is set up, so the guideline is quoted.",
+    "connection": "The language model cannot be reached, so the guideline is quoted.",
+    "model_missing": "The language model is not installed, so the guideline is quoted.",
+    "model_refused": "The language model is not approved, so the guideline is quoted.",
+    "model_error": "The language model failed, so the guideline is quoted.",
+    "loading": "The language model is loading, so the guideline is quoted.",
+    "busy": "The language model has too much to do, so the guideline is quoted.",
+    "timeout": "The language model took too long, so the guideline is quoted.",
+    "prompt_too_long": "The section is too long for the language model, so it is quoted.",
+    "prompt_cut": "The language model did not see all of the sections, so they are quoted.",
+    "length": "The language model's answer grew too long, so the guideline is quoted.",
+    "incomplete": "The language model stopped in mid-answer, so the guideline is quoted.",
+    "empty": "The language model wrote nothing, so the guideline is quoted.",
+    "check_failed": "What the language model wrote is not carried by the sections it cites, so they are quoted.",
+}
+"""Why an answer is quoted and not written: machine-readable, and as the reader is told it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
@@ -71,14 +91,14 @@ class NotWritten(Exception):
     """There is no draft; the sections are quoted instead.
 
     Args:
-        fallback: machine-readable reason.
-        reason: one sentence for the reader.
+        fallback: machine-readable reason, one of `REASONS` or a new one.
+        reason: one sentence for the reader; by default the one that `REASONS` has.
     """
 
-    def __init__(self, fallback: str, reason: str) -> None:
+    def __init__(self, fallback: str, reason: str | None = None) -> None:
         self.fallback = fallback
-        self.reason = reason
-        super().__init__(reason)
+        self.reason = REASONS.get(fallback, REASONS["model_error"]) if reason is None else reason
+        super().__init__(self.reason)
 
 
 class Writer(Protocol):

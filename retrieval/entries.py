@@ -11,7 +11,7 @@ from retrieval.catalogue import Catalogue, Indexed
 from retrieval.guideline import Coverage, Metadata, Problem
 from retrieval.plan import Failure
 from retrieval.versions import ReviewState, review_state
-from retrieval.withdrawn import Withdrawn
+from retrieval.withdrawn_list import Withdrawn
 
 
 @dataclass(frozen=True, slots=True)

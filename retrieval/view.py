@@ -15,7 +15,7 @@ from retrieval.errors import IndexMismatch
 from retrieval.guideline import Passage
 from retrieval.store import Audience, Generation
 from retrieval.terms import TermStatistics, content_terms
-from retrieval.withdrawn import Withdrawn
+from retrieval.withdrawn_list import Withdrawn
 
 _VIEWS_KEPT = 256
 

@@ -1,4 +1,4 @@
-"""What overrides every generation at answer time: guidelines that were withdrawn since they were indexed.
+"""Watching the folders for guidelines that were withdrawn since they were indexed.
 
 Someone who retires a guideline, deletes it or narrows its audience is heard within one watch interval, without an
 index run, and a rollback does not undo it.
@@ -15,7 +15,7 @@ import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -30,33 +30,13 @@ from retrieval.guideline import Metadata, Status
 from retrieval.scanning import Entry, Folder, scan, sha256_of
 from retrieval.versions import standing_of, standings
 from retrieval.whole_files import read_record, write_whole
+from retrieval.withdrawn_list import FILE, Withdrawn, load_withdrawn, save_withdrawn
 
-FILE = "withdrawn.json"
 _WATCHED = "watched.json"
 _GONE = "Its file is no longer there."
 _UNREADABLE = "What is said of it cannot be read"
 _STRICTEST: tuple[Status, ...] = ("retired", "draft", "current")
 _NO_LIMIT = 1 << 62
-
-
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
-    """What is not served, whatever a generation holds.
-
-    Attributes:
-        reasons: guideline name → why, in one sentence.
-        audiences: guideline name → the audience that its file names now, where it differs from the index.
-    """
-
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    audiences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-def load_withdrawn(path: Path) -> Withdrawn:
-    """Read the list; an empty one where there is none."""
-    record = read_record(path)
-    reasons, audiences = record.get("reasons", {}), record.get("audiences", {})
-    return Withdrawn(dict(reasons), {name: tuple(labels) for name, labels in audiences.items()})
 
 
 def refresh_withdrawn(
@@ -77,7 +57,7 @@ def refresh_withdrawn(
     with _lock(data):
         look = _Look(folders, data)
         withdrawn = look.withdrawn(day, max_lost_share)
-        _save(data / FILE, withdrawn)
+        save_withdrawn(data / FILE, withdrawn)
         look.save()
         return look.fingerprint()
 
@@ -268,12 +248,6 @@ def _catalogue(directory: Path) -> Mapping[str, Indexed]:
         return load(manifest.notes).files if manifest else {}
     except (KeyError, TypeError, ValueError):
         return {}
-
-
-def _save(path: Path, withdrawn: Withdrawn) -> None:
-    if load_withdrawn(path) != withdrawn or not path.exists():
-        record = {"reasons": withdrawn.reasons, "audiences": withdrawn.audiences}
-        write_whole(path, json.dumps(record, ensure_ascii=False, indent=1))
 
 
 def _load_seen(path: Path) -> dict[str, _Seen]:

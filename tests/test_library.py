@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from retrieval.glossary import Glossary
 from retrieval.indexing import Folder, IndexOptions, build
 from retrieval.library import Library, SearchOptions
 from tests.doubles_indexing import NOW, clinic, guideline, write
+
+CORPUS = Path(__file__).parent.parent / "corpus" / "guidelines"
 
 
 @pytest.fixture(scope="module")
@@ -259,9 +263,16 @@ def test_a_version_for_some_hides_the_old_one_from_them_alone(tmp_path: Path) ->
     assert found(OPERATOR) == {"icu.md"}
 
 
-# --- the sample corpus ------------------------------------------------------------------------------------------
+def test_who_only_answers_does_not_load_the_loaders() -> None:
+    program = (
+        "import sys, retrieval.library\n"
+        "print([name for name in sys.modules if name == 'chromadb' or name.startswith('retrieval.documents')])"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], cwd=CORPUS.parent.parent, capture_output=True, check=True)
+    assert answer.stdout == b"[]\n"
 
-CORPUS = Path(__file__).parent.parent / "corpus" / "guidelines"
+
+# --- the sample corpus ------------------------------------------------------------------------------------------
 
 
 def test_the_sample_triage_manual_has_13_passages_and_the_panic_question_finds_its_section(tmp_path: Path) -> None:

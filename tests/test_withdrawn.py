@@ -14,7 +14,8 @@ from retrieval.embedding import HashEmbedder
 from retrieval.generations import Generations
 from retrieval.indexing import Folder, IndexOptions, Summary, build
 from retrieval.library import Library, SearchOptions
-from retrieval.withdrawn import FILE, load_withdrawn, refresh_withdrawn
+from retrieval.withdrawn import refresh_withdrawn
+from retrieval.withdrawn_list import FILE, load_withdrawn
 from tests.doubles_indexing import NOW, clinic, guideline, write
 
 NAMES = {"asthma.md", "sepsis.md", "wards/hypo.md", "wards/pain.md"}

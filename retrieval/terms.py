@@ -33,6 +33,7 @@ _STOP_WORDS = """
     yours yourself
     clarify describe detail detailed details elaborate example examples explain outline particular particularly
     specific specifically specify
+    advice advise answer find finding hear heard info information learn look looking question questions wonder wondering
     ain aren arent cant couldn couldnt didn didnt doesn doesnt don dont hadn hasn hasnt haven havent id ill im isn
     isnt ive ll mustn re shan shouldn shouldnt thats theres ve wasn wasnt weren whats wont wouldn wouldnt youre
 """

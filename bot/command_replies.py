@@ -76,17 +76,18 @@ def passage_text(tag: str, passage: Passage) -> str:
     return f"{' · '.join(facts)}\n\n{quote(passage.text)}"
 
 
-def why_text(body: Mapping[str, Any], may_see: Iterable[str]) -> str:
+def why_text(body: Mapping[str, Any], may_see: Iterable[str], read_as: str = "") -> str:
     """Show the scores behind an answer.
 
     Args:
+        read_as: the question as it was read; "" when it was not kept.
         body: of the `result` event.
         may_see: ids of the passages that everyone here may see now; no other is shown.
     """
     visible = set(may_see)
     sources = [one for one in body.get("sources") or () if one.get("passage_id") in visible]
     gate = body.get("gate") or {}
-    lines = []
+    lines = [f"On: {display_line(read_as)}", ""] if read_as else []
     if gate:
         verdict = "answer" if gate.get("verdict") == "answer" else "refuse"
         needed = f"a source needs {gate.get('min_score', 0):.2f}, the best has {gate.get('best', 0):.2f}"
@@ -104,11 +105,16 @@ def why_text(body: Mapping[str, Any], may_see: Iterable[str]) -> str:
     reasons = [
         f"- {display_line(str(one.get('tag', '')))}: {display_line(str(one['reason']))}"
         for one in sources
-        if one.get("reason")
+        if one.get("reason") and not _is_told_by_its_score(one, float(gate.get("min_score", 0.0)))
     ]
     lines += ["", *reasons] if reasons else []
     lines += ["", "“score” is what the gate judges by; “rank by” only orders."]
     return "\n".join(lines)
+
+
+def _is_told_by_its_score(source: Mapping[str, Any], min_score: float) -> bool:
+    enough = (source.get("scores") or {}).get("gate", 0.0) >= min_score
+    return not source.get("kept") and not enough
 
 
 def search_text(result: Result, shown: int = 10) -> str:
@@ -117,6 +123,8 @@ def search_text(result: Result, shown: int = 10) -> str:
         return "Nothing is found that everyone here may see."
     needed = f" A source needs {result.verdict.min_score:.2f}." if result.verdict is not None else ""
     lines = [f"**{_counted(len(result.sources[:shown]), 'section')} found.**{needed}", ""]
+    if result.reading.read_as.split() != result.question.split():
+        lines = [lines[0], f"Read as: {display_line(result.reading.read_as)}", ""]
     lines += [f"- {source_line(one)}{'' if one.kept else ' · not enough'}" for one in result.sources[:shown]]
     return "\n".join(lines)
 

@@ -1,7 +1,7 @@
 """What people think of the replies: 👍, 👎, and what was wrong.
 
-Each click is kept with the exchange. The first 👎 under a reply is asked, once, what was wrong; the next thing
-that person says to the bot in that thread is the answer, unless it is a question or a command.
+Each click is kept with the exchange. The first 👎 under a reply makes the bot ask, once, what was wrong; the next
+thing that somebody with a 👎 says to the bot in that thread is the answer, unless it is a question or a command.
 """
 
 from __future__ import annotations
@@ -119,23 +119,29 @@ class Feedback:
         return True
 
     async def _asked(self, question: Question) -> str | None:
-        """Return the question whose reply this person was asked about, and has not told yet."""
+        """Return the question whose reply this person has turned a thumb down on, and has not told why yet."""
         desk = self._desk
         try:
             events = await desk.ledger.once(
-                desk.ledger.ledger.events, kinds=("asked", "comment"), thread_id=question.thread_id
+                desk.ledger.ledger.events, kinds=("feedback", "asked", "comment"), thread_id=question.thread_id
             )
         except LedgerError:
             return None
-        about = None
+        asked: dict[str, int] = {}
+        unhappy: dict[str, None] = {}
         for event in events:
             body = event.body or {}
-            if body.get("person") != question.person:
-                continue
-            since_s = (question.post.create_at - event.at_ms) / 1000
-            fits = event.kind == "asked" and -MOST_SKEW_S < since_s < ANSWER_WITHIN_S
-            about = str(body.get("question", "")) if fits else None
-        return about or None
+            if event.kind == "asked":
+                asked[str(body.get("question", ""))] = event.at_ms
+            elif body.get("person") == question.person:
+                unhappy.pop(event.question_id, None)
+                if event.kind == "feedback" and body.get("says") == "down" and body.get("added"):
+                    unhappy[event.question_id] = None
+        for about in reversed(unhappy):
+            since_s = (question.post.create_at - asked[about]) / 1000 if about in asked else -ANSWER_WITHIN_S
+            if -MOST_SKEW_S < since_s < ANSWER_WITHIN_S:
+                return about
+        return None
 
     async def _is_direct(self, channel_id: str) -> bool:
         try:

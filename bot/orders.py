@@ -127,7 +127,7 @@ class Orders:
             return "That question was not looked up."
         ids = [str(one.get("passage_id", "")) for one in event.body.get("sources") or ()]
         seen = [id for id in ids if await self._passage(id, viewer) is not None]
-        return why_text(event.body, seen)
+        return why_text(event.body, seen, str((event.texts or {}).get("read_as", "")))
 
     async def _status(self) -> str:
         desk = self._desk
@@ -137,9 +137,10 @@ class Orders:
             lines.append(f"- Mattermost: {'connected' if state.well else display_line(state.problem)}")
         lines.append(f"- ledger: {display_line(desk.ledger.problem) or 'can be written'}")
         lines.append(f"- questions: {len(desk.jobs)} in hand, {desk.waiting} of them waiting")
-        if self._library is not None:
+        if self._operations is not None:
+            lines += [f"- {line}" for line in self._operations.status()]
+        elif self._library is not None:
             lines.append(f"- index: generation {display_line(self._library.generation)}")
-        lines += [f"- {line}" for line in (self._operations.status() if self._operations else ())]
         return "\n".join(lines)
 
     async def _operate(self, kind: str, question: Question) -> str:

@@ -36,6 +36,7 @@ MOST_LIMITED = 100
 """So many rate limits in a row for one and the same call are an error."""
 
 PER_PAGE = 200
+_NO_SUCH_ROUTE = "api.context.404.app_error"
 MOST_SINCE = 1000
 """As many posts as the server lists at most for `since`."""
 
@@ -314,9 +315,17 @@ class MattermostClient:
         """Return the ids of everyone in a channel."""
         return await self._all_ids(partial(self._driver.channels.get_channel_members, channel_id))
 
-    async def team_members(self, team_id: str) -> list[str]:
-        """Return the ids of everyone in a team."""
-        return await self._all_ids(partial(self._driver.teams.get_team_members, team_id))
+    async def is_in_team(self, team_id: str, user_id: str) -> bool:
+        """Tell whether a person is in a team of the bot's."""
+        try:
+            await self._ask(lambda: self._driver.teams.get_team_member(team_id, user_id))
+        except MattermostRefused as error:
+            if error.id == _NO_SUCH_ROUTE:
+                return user_id in await self._all_ids(partial(self._driver.teams.get_team_members, team_id))
+            if error.status in (400, 403, 404):
+                return False
+            raise
+        return True
 
     async def is_in_channel(self, channel_id: str, user_id: str) -> bool:
         """Tell whether a person is in a channel that the bot can see."""

@@ -138,16 +138,18 @@ class Places:
 
         async def ask() -> frozenset[str]:
             labels = set(_person_labels(person_id, await self.person(person_id)))
-            names = await self._team_names()
-            for team_id, name in names.items():
-                if person_id in await self._client.team_members(team_id):
-                    labels |= _team_labels(team_id, name)
-            mine = await self._mine.get("", self._client.channels)
-            shared = [channel for channel in mine if channel.type in "OP" and not channel.archived]
-            seen = await asyncio.gather(*(self._client.is_in_channel(channel.id, person_id) for channel in shared))
-            for channel, is_in in zip(shared, seen, strict=True):
-                if is_in:
-                    labels |= {f"channel:{channel.id}", f"channel:{channel.name}"}
+            try:
+                for team_id, name in (await self._team_names()).items():
+                    if await self._client.is_in_team(team_id, person_id):
+                        labels |= _team_labels(team_id, name)
+                mine = await self._mine.get("", self._client.channels)
+                shared = [channel for channel in mine if channel.type in "OP" and not channel.archived]
+                seen = await asyncio.gather(*(self._client.is_in_channel(one.id, person_id) for one in shared))
+                for channel, is_in in zip(shared, seen, strict=True):
+                    if is_in:
+                        labels |= {f"channel:{channel.id}", f"channel:{channel.name}"}
+            except MattermostError as error:
+                log.warning("what somebody is a member of is not known in full (%s)", error)
             return frozenset(labels)
 
         return await self._labels.get(person_id, ask)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import requests
+import urllib3
 from pydantic import SecretStr
 from requests.adapters import HTTPAdapter
 
@@ -37,6 +38,9 @@ class Session:
         self._http = requests.Session()
         self._http.trust_env = False
         self._http.verify = options["verify"]
+        if options["verify"] is False:
+            # Said once, at the start, in our own words; not again with every request.
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._http.cookies.set_policy(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
         adapter = HTTPAdapter(pool_connections=1, pool_maxsize=int(options.get("connections", 8)), max_retries=0)
         self._http.mount("http://", adapter)

@@ -229,9 +229,9 @@ class EventStream:
         self._heard.set()
         try:
             self._on_event(frame)
-        except Exception:
-            # The frame may hold what somebody wrote: the traceback names only our own lines.
-            log.exception("an event could not be handled: %s", frame.get("event"))
+        except Exception as error:
+            # Neither the frame nor the error's text: they may hold what somebody wrote.
+            log.error("an event could not be handled: %s, %s", frame.get("event"), type(error).__name__)
 
     def _hello(self, frame: Mapping[str, Any], seq: object) -> None:
         data = frame.get("data")

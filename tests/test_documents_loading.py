@@ -61,6 +61,14 @@ def test_a_bad_file_is_an_error_with_its_name(tmp_path: Path, name: str, data: b
     assert caught.value.file == f"sub/{name}"
 
 
+def test_a_document_that_is_nested_without_end_is_a_named_error_or_read(tmp_path: Path) -> None:
+    deep = "<html><body>" + "<div>" * 5000 + "x" + "</div>" * 5000
+    try:
+        assert load(write(tmp_path, "a.html", deep), "a.html").root.blocks
+    except DocumentError as error:
+        assert "nested" in error.reason  # noqa: PT017
+
+
 def test_a_missing_file_a_folder_and_a_huge_file_are_named_errors(tmp_path: Path) -> None:
     for path, words in ((tmp_path / "none.md", "opened"), (tmp_path, "opened|regular")):
         with pytest.raises(DocumentError, match=words):

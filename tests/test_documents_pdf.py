@@ -111,6 +111,20 @@ def test_a_table_that_goes_on_over_the_page_keeps_its_header() -> None:
     assert [row.lead for row in rows] == ["Drug | Adult | Child"] * 2
 
 
+def test_a_table_without_lines_is_rows_where_a_header_names_its_columns() -> None:
+    sheet = page_of()
+    for number, row in enumerate([("Age", "Dose"), ("2 years", "2.5 mg"), ("6 years", "5 mg"), ("Adults", "10 mg")]):
+        sheet.text(80, 200 + 14 * number, row[0], bold=number == 0).text(
+            200, 200 + 14 * number, row[1], bold=number == 0
+        )
+    table = [(block.text, block.lead) for _, block in blocks(loaded(sheet)) if block.kind == "row"]
+    assert table == [
+        ("2 years | 2.5 mg", "Age | Dose"),
+        ("6 years | 5 mg", "Age | Dose"),
+        ("Adults | 10 mg", "Age | Dose"),
+    ]
+
+
 def test_columns_for_adults_and_children_are_read_downward_with_their_title_in_the_path() -> None:
     sheet = page_of().text(72, 200, "ADULT", bold=True).text(320, 200, "PEDIATRIC", bold=True)
     sheet.text(72, 214, "Give 1 mg every 5 minutes").text(320, 214, "Give 0.02 mg/kg every 5 minutes")

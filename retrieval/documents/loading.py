@@ -51,7 +51,15 @@ def load(
     data = _read(path, name, max_bytes)
     media_type = media_type_of(data, name)
     misnamed = suffix_problem(media_type, name)
-    loaded = _loaded(data, media_type, name, ocr)
+    try:
+        loaded = _loaded(data, media_type, name, ocr)
+    except DocumentError:
+        raise
+    except RecursionError:
+        raise DocumentError(name, "is nested too deeply to be read; save it again in a simpler form") from None
+    except Exception as error:
+        # One file that a library stumbles over must not stop the run over all the others.
+        raise DocumentError(name, f"can't be read ({type(error).__name__}); open it and save it again") from error
     own = Source(name, loaded.properties, written=loaded.stated)
     metadata, warnings = metadata_of((*sources_beside(path, name, folder), own), _title(loaded, name))
     root = Section(metadata.title, loaded.root.blocks, loaded.root.children, loaded.root.line, loaded.root.page)

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import groupby
 from statistics import median
 
+from retrieval.documents.pdf.alignment import aligned_table
 from retrieval.documents.pdf.headings import Look
 from retrieval.documents.pdf.lattice import Cell, Lattice
 from retrieval.documents.pdf.page import Box, Line, Page, around
@@ -29,6 +30,7 @@ LABEL_MAX_CHARS = 70
 COLUMN_TITLE_MAX_CHARS = 220
 COLUMN_SLACK_POINTS = 6.0
 TITLE_MAX_CHARS = 60
+MAX_TABLE_ROWS = 80
 
 
 @dataclass(frozen=True)
@@ -153,9 +155,15 @@ def is_underlined(line: Line, rules: Sequence[Box]) -> bool:
 
 
 def _in_columns(rows: Sequence[Row], body: float) -> Iterator[Element]:
-    """Yield rows; where titled columns begin, one column after the other."""
+    """Yield rows; where titled columns begin, one column after the other; tables that no lines are drawn around."""
     at = 0
     while at < len(rows):
+        found = None if _are_lists(rows[at]) else aligned_table([row.parts for row in rows[at : at + MAX_TABLE_ROWS]])
+        if found is not None:
+            table, taken = found
+            yield PlacedTable((), table, rows[at].page, around([row.box for row in rows[at : at + taken]]))
+            at += taken
+            continue
         if not _are_titles(rows[at], body):
             yield rows[at]
             at += 1
@@ -178,6 +186,12 @@ def _in_columns(rows: Sequence[Row], body: float) -> Iterator[Element]:
                 yield Row(row)
         yield ColumnsEnd()
         at = end
+
+
+def _are_lists(row: Row) -> bool:
+    """Tell whether what stands below the parts of a row is for whole lists of them, and not for rows of a table."""
+    texts = [part.text.strip() for part in row.parts]
+    return len(texts) < 2 or any(text.endswith(":") for text in texts) or all(map(POPULATION.search, texts))
 
 
 def _by_height(lines: Sequence[Line]) -> Iterator[tuple[Line, ...]]:

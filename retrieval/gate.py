@@ -6,10 +6,12 @@ Every source is judged by its own gate score, a weighted mean of parts in [0, 1]
     line       how near it is to the passage's best sentence, list item or table row (cosine)
     coverage   how much of what the question names stands in the passage and its path (IDF-weighted share); for
                long messages rather how much of its title and heading the message names
+    path       how much of what the question names stands in the title and headings: a section on the thing, not one
+               that mentions it in passing
     missing    taken off: how far the kind of fact that is asked for (a dose, an interval, a limit …) is missing
                beside what it is asked about, compared with the place that speaks of it best
 
-The first three say whether the topic is there, the last whether the fact is. It is 0 where the question asks for no
+The first four say whether the topic is there, the last whether the fact is. It is 0 where the question asks for no
 kind that can be told from a sentence's shape, and always where the second look is switched off.
 """
 
@@ -30,7 +32,7 @@ from retrieval.units import units_of
 
 Embed = Callable[[Sequence[str]], FloatArray]
 
-WEIGHTS = MappingProxyType({"near": 0.5, "line": 0.5, "coverage": 0.4})
+WEIGHTS = MappingProxyType({"near": 0.5, "line": 0.5, "coverage": 0.4, "path": 0.2})
 MISSING_WEIGHT = 0.6
 # A gap up to the first is nothing, from the second on the fact is missing altogether.
 GAP_FREE, GAP_FULL = 0.2, 0.4
@@ -40,7 +42,7 @@ LOOKED_AT = 10
 NAMES_FROM = 0.6
 
 # What the packaged all-MiniLM-L6-v2 and the hash embedder need where no one has measured on the site's questions.
-MINILM_MIN_SCORE = 0.45
+MINILM_MIN_SCORE = 0.42
 HASH_MIN_SCORE = 0.25
 
 _KIND_NAMES: dict[Kind, str] = {
@@ -131,7 +133,12 @@ def judge(
 def topic_parts(one: Ranked) -> dict[str, float]:
     """Return the parts that say whether the topic is there, each in [0, 1]."""
     candidate = one.candidate
-    return {"near": _clipped(candidate.cosine), "line": _clipped(candidate.unit_cosine), "coverage": one.covered}
+    return {
+        "near": _clipped(candidate.cosine),
+        "line": _clipped(candidate.unit_cosine),
+        "coverage": one.covered,
+        "path": one.heading,
+    }
 
 
 def weighted(parts: dict[str, float]) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from retrieval.documents.loaded import Loaded
@@ -201,6 +203,28 @@ def test_a_page_without_text_is_reported_by_its_number() -> None:
     document = loaded(page_of(), Sheet().rule(72, 100, 500, 100))
     assert document.coverage.empty_pages == (2,)
     assert [(problem.page, "OCR" in problem.reason) for problem in document.warnings] == [(2, True)]
+
+
+@pytest.mark.parametrize("program_name", ["ocrmypdf", "tesseract"])
+def test_a_scanned_page_is_read_by_the_machines_own_program_and_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program_name: str
+) -> None:
+    read = Sheet().text(72, 100, "Give 5 mg at once, said the scan.")
+    whole = program_name == "ocrmypdf"
+    (tmp_path / "read.pdf").write_bytes(pdf(page_of(), read) if whole else pdf(read))
+    program = tmp_path / program_name
+    target = '"$last"' if whole else '"$2.pdf"'
+    program.write_text(f'#!/bin/sh\nfor last; do :; done\ncp "{tmp_path}/read.pdf" {target}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    data = pdf(page_of(), Sheet().rule(72, 100, 500, 100))
+    document = load_pdf(data, "a.pdf", ocr=True)
+    assert [(block.text, block.page) for _, block in blocks(document) if block.ocr] == [
+        ("Give 5 mg at once, said the scan.", 2)
+    ]
+    assert document.warnings == ()
+    assert document.coverage.empty_pages == (2,)
+    assert load_pdf(data, "a.pdf").warnings
 
 
 def test_a_text_layer_that_makes_no_words_is_not_taken_for_text() -> None:

@@ -12,6 +12,7 @@ from retrieval.documents.pdf.blocks import BlockWriter
 from retrieval.documents.pdf.flow import Element, PlacedTable, flow_of
 from retrieval.documents.pdf.lattice import Lattice, lattices_of
 from retrieval.documents.pdf.legibility import is_legible
+from retrieval.documents.pdf.ocr import is_available, recognised
 from retrieval.documents.pdf.outline import is_sane
 from retrieval.documents.pdf.page import Page
 from retrieval.documents.pdf.reading import opened, outline_of, pages_of, properties_of
@@ -42,15 +43,21 @@ def load_pdf(data: bytes, name: str, *, ocr: bool = False) -> Loaded:
         properties = properties_of(document)
         outline = outline_of(document)
         pages = list(pages_of(document, name))
-    unread = [page for page in pages if not is_legible(page.raw)]
-    empty = [page.index for page in pages if not characters(page.raw) or page in unread]
-    legible = [page for page in pages if page.index not in set(empty)]
+    unread = [page.index for page in pages if not is_legible(page.raw)]
+    empty = [page.index for page in pages if not characters(page.raw) or page.index in unread]
+    scanned = [page.index for page in pages if page.index in unread or (page.index in empty and page.drawn)]
+    read = recognised(data, scanned, name) if ocr else {}
+    read = {index: page for index, page in read.items() if characters(page.raw) and is_legible(page.raw)}
+    pages = [read.get(page.index, page) for page in pages]
+    legible = [page for page in pages if page.index not in empty or page.index in read]
     lattices = {page.index: lattices_of(page) for page in legible}
     running = running_of(legible, {page.index: in_tables(page, lattices[page.index]) for page in legible})
     body = body_size(legible)
     elements = list(_elements(legible, lattices, running, body))
     builder = TreeBuilder()
-    BlockWriter(builder, running.labels, body, is_bold(legible)).write(elements, outline if is_sane(outline) else ())
+    BlockWriter(builder, running.labels, body, is_bold(legible), frozenset(read)).write(
+        elements, outline if is_sane(outline) else ()
+    )
     root = builder.build("")
     title = title_of(legible, root, PurePosixPath(name).stem, body)
     root = promoted(root, title)
@@ -61,7 +68,7 @@ def load_pdf(data: bytes, name: str, *, ocr: bool = False) -> Loaded:
 
     def block_of(section: Section) -> Block:
         label = running.labels.get(section.page or 0)
-        return Block("paragraph", section.heading, page=section.page, page_label=label)
+        return Block("paragraph", section.heading, page=section.page, page_label=label, ocr=section.page in read)
 
     root = with_text(root, is_letterhead, block_of)
     gone = sum(
@@ -75,20 +82,27 @@ def load_pdf(data: bytes, name: str, *, ocr: bool = False) -> Loaded:
         characters=characters_in(root),
         raw_characters=sum(characters(page.raw) for page in legible) - gone,
     )
-    warnings = tuple(_problems(pages, unread, name))
-    return Loaded(root, title, property_title_of(properties), coverage=coverage, warnings=warnings)
+    away = ", and neither ocrmypdf nor tesseract is installed" if ocr and not is_available() else ""
+    warnings = tuple(_problems(pages, [index for index in scanned if index not in read], unread, name, away))
+    stated = property_title_of(properties, legible[0].raw if legible else "")
+    return Loaded(root, title, stated, coverage=coverage, warnings=warnings)
 
 
 def _headings(root: Section) -> Iterator[str]:
     return (section.heading for path, section in root.walk() if path)
 
 
-def property_title_of(properties: dict[str, str]) -> str:
-    """Return the title of the document's properties, "" where it names the program or file it was made from."""
+def property_title_of(properties: Mapping[str, str], first_page: str) -> str:
+    """Return the title of the document's properties where the first page holds most of its words, else "".
+
+    Such titles are often left over from the document that this one was made from, or name a program.
+    """
     title = _MADE_WITH.sub("", properties.get("title", "")).strip()
-    if len(title) < 4 or len(title) > TITLE_MAX_CHARS or _JUNK_TITLE.search(title):
+    words = re.findall(r"\w{3,}", title.casefold())
+    shown = set(re.findall(r"\w{3,}", first_page.casefold()))
+    if not words or len(title) > TITLE_MAX_CHARS or _JUNK_TITLE.search(title):
         return ""
-    return title
+    return title if sum(word in shown for word in words) >= 0.6 * len(words) else ""
 
 
 def in_tables(page: Page, lattices: Sequence[Lattice]) -> set[int]:
@@ -111,11 +125,17 @@ def _elements(
         before = last
 
 
-def _problems(pages: Sequence[Page], unread: Sequence[Page], name: str) -> Iterator[Problem]:
+def _problems(
+    pages: Sequence[Page], scanned: Sequence[int], unread: Sequence[int], name: str, away: str
+) -> Iterator[Problem]:
     for page in pages:
         for warning in page.warnings:
             yield Problem(name, warning, page.index)
-        if page in unread:
-            yield Problem(name, "its text is stored in an encoding that can't be read; it needs OCR", page.index)
-        elif not characters(page.raw) and page.drawn:
-            yield Problem(name, "no text: it is scanned or drawn; it needs OCR", page.index)
+        if page.index not in scanned:
+            continue
+        if page.index in unread:
+            yield Problem(
+                name, "no text: its letters are stored in a way that can't be read; it needs OCR" + away, page.index
+            )
+        else:
+            yield Problem(name, "no text: it is scanned or drawn; it needs OCR" + away, page.index)

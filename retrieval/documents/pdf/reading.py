@@ -111,6 +111,18 @@ def pages_of(document: pdfium.PdfDocument, name: str) -> Iterator[Page]:
             page.close()
 
 
+def picture_of(document: pdfium.PdfDocument, index: int, dpi: int) -> bytes:
+    """Return a page as a colour picture in the PPM format."""
+    page = document[index - 1]
+    try:
+        bitmap = page.render(scale=dpi / 72, rev_byteorder=True, no_smoothtext=False)
+        pixels = bitmap.to_numpy()[:, :, :3]
+        height, width, _ = pixels.shape
+        return b"P6 %d %d 255\n" % (width, height) + bytes(pixels.tobytes())
+    finally:
+        page.close()
+
+
 def _reason(error: Exception, data: bytes) -> str:
     text = str(error).lower()
     if "password" in text:

@@ -63,6 +63,13 @@ async def given_up(writer: OllamaWriter, within_s: float = 5.0) -> str:
     return error.value.fallback
 
 
+def time_passes(seconds: float) -> None:
+    """Let the event loop's own clock jump."""
+    loop = asyncio.get_running_loop()
+    now = loop.time
+    loop.time = lambda: now() + seconds  # type: ignore[method-assign]
+
+
 # --- a whole answer ------------------------------------------------------------------------------------------
 
 
@@ -194,7 +201,10 @@ def test_a_server_that_is_down_is_a_lost_connection_and_not_an_error():
 def test_time_that_is_up_frees_the_model_for_the_next_question():
     async def check(server, writer):
         server.script += [saying("never", hold=asyncio.Event()), saying(ANSWER)]
-        assert await given_up(writer, within_s=0.05) == "timeout"
+        task = asyncio.create_task(given_up(writer, within_s=5))
+        await server.until_asked("/api/chat", 2)
+        time_passes(6)
+        assert await task == "timeout"
         await server.until("slot freed llama3.1:8b")
         assert (await writer.write(ASSIGNMENT, 5)).text == ANSWER
 
@@ -204,7 +214,10 @@ def test_time_that_is_up_frees_the_model_for_the_next_question():
 def test_a_stream_that_trickles_does_not_outlive_its_time():
     async def check(server, writer):
         server.script.append(saying(ANSWER, hold_after=(3, asyncio.Event())))
-        assert await given_up(writer, within_s=0.05) == "timeout"
+        task = asyncio.create_task(given_up(writer, within_s=5))
+        await server.until_asked("/api/chat", 2)
+        time_passes(6)
+        assert await task == "timeout"
         await server.until("slot freed llama3.1:8b")
 
     with_writer(check)
@@ -283,7 +296,7 @@ def test_a_question_during_the_load_is_quoted_and_does_not_abort_it():
             writer = writer_for(server)
             writer.start()
             await server.until("loading llama3.1:8b")
-            assert await given_up(writer, within_s=0.5) == "loading"
+            assert await given_up(writer) == "loading"
             assert server.chats() == []
             server.load_gate.set()
             assert (await writer.warm_up()).ready
@@ -419,8 +432,11 @@ def test_a_load_that_takes_longer_than_its_limit_is_told_with_the_setting_to_rai
     async def main() -> None:
         async with OllamaServer() as server:
             server.load_gate.clear()
-            writer = writer_for(server, load_timeout_s=0.05)
-            state = await writer.warm_up()
+            writer = writer_for(server, load_timeout_s=5)
+            waiting = asyncio.create_task(writer.warm_up())
+            await server.until("loading llama3.1:8b")
+            time_passes(6)
+            state = await waiting
             assert (state.fallback, "ollama.load_timeout_s" in state.reason) == ("loading", True)
             await writer.close()
 

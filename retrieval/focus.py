@@ -26,6 +26,8 @@ NEAR_MEANING = 0.9
 # A part of the question that is not met at all still leaves this much, so that one paraphrase is not a veto.
 UNMET = 0.05
 
+MAX_CHUNKS = 6
+
 _PIECE = re.compile(r"[^\s,;:.?!()\[\]/\"“”]+|[,;:.?!()\[\]/\"“”]")
 
 
@@ -53,7 +55,10 @@ class Chunk:
 
 
 def chunks_of(reading: Reading, statistics: TermStatistics) -> tuple[Chunk, ...]:
-    """Divide a question into what it names, leaving out stop words and words that only say which fact is wanted."""
+    """Divide a question into what it names, leaving out stop words and words that only say which fact is wanted.
+
+    Of a long message only the `MAX_CHUNKS` that tell most are taken, in their order.
+    """
     by_term = {term: asked for asked in asked_terms(reading, statistics) for term in asked.alternatives[0]}
     chunks: list[Chunk] = []
     run: list[str] = []
@@ -68,7 +73,8 @@ def chunks_of(reading: Reading, statistics: TermStatistics) -> tuple[Chunk, ...]
             if terms:
                 chunks.append(Chunk(text, tuple(terms)))
         run = []
-    return tuple(chunks)
+    telling = sorted(range(len(chunks)), key=lambda place: -chunks[place].weight(statistics))[:MAX_CHUNKS]
+    return tuple(chunks[place] for place in sorted(telling))
 
 
 def matches(

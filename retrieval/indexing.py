@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def plan_of(
     Raises:
         SettingError: a folder is missing, is none, or may not be read.
     """
-    return look_at(folders, Generations(data), options, now or datetime.now(UTC), _silent).plan
+    return look_at(folders, Generations(data), options, now or datetime.now().astimezone(), _silent).plan
 
 
 def build(
@@ -71,7 +72,8 @@ def build(
     Args:
         data: the data directory; made where it is missing.
         progress: is told (stage, done, total).
-        now: an aware time; None for the present. Its date, in its own zone, decides what is in effect.
+        now: an aware time; None for the present in the machine's zone. Its date, in its own zone, decides what is in
+            effect.
 
     Returns:
         what was done. Files that cannot be read are in it and stop nothing.
@@ -90,13 +92,14 @@ def build(
         with generations.lock():
             generations.clean()
             clean_withdrawn(data)
-            run = _Run(folders, generations, embedder, options, progress or _silent, now or datetime.now(UTC))
+            run = _Run(folders, generations, embedder, options, progress or _silent, now or datetime.now().astimezone())
             return replace(run.done(), seconds=time.monotonic() - started_s)
-    except OSError as error:
-        cure = "make room on the disk" if error.errno in _FULL_DISK else "check the disk and who may write there"
+    except (OSError, sqlite3.Error) as error:
+        full = getattr(error, "errno", None) in _FULL_DISK or "disk is full" in str(error)
+        cure = "make room on the disk" if full else "check the disk and who may write there"
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise ServiceAway(
-            f"The index in {data} could not be written ({error.strerror or type(error).__name__}); {cure}. "
-            "The last generation stays in use."
+            f"The index in {data} could not be written ({reason}); {cure}. The last generation stays in use."
         ) from error
 
 

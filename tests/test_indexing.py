@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import sqlite3
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from retrieval.embedding import HashEmbedder
-from retrieval.errors import IndexBusy, IndexMismatch, RemovalsUnconfirmed, SettingError, WrongUse
+from retrieval.errors import IndexBusy, IndexMismatch, RemovalsUnconfirmed, ServiceAway, SettingError, WrongUse
 from retrieval.generations import Generations
 from retrieval.indexing import Folder, IndexOptions, Summary, build, plan_of
 from retrieval.library import Library
@@ -437,3 +439,24 @@ def test_everything_that_happened_at_once_is_in_the_summary(site: Site) -> None:
     summary = site.index()
     assert (summary.added, summary.changed, summary.removed) == (("new.md",), ("asthma.md",), ("wards/pain.md",))
     assert (summary.renamed, summary.unchanged) == ((("sepsis.md", "septic.md"),), ("wards/hypo.md",))
+
+
+@pytest.mark.parametrize(
+    "fault", [OSError(errno.ENOSPC, "No space left on device"), sqlite3.OperationalError("database or disk is full")]
+)
+def test_a_full_disk_is_said_so_and_the_last_generation_answers(
+    site: Site, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    first = site.index()
+    write(site.folder, "new.md", guideline("New", "Ketamine is given."))
+
+    def full(*_: object) -> None:
+        raise fault
+
+    with monkeypatch.context() as patch:
+        patch.setattr("retrieval.indexing.write_generation", full)
+        with pytest.raises(ServiceAway, match="make room on the disk"):
+            site.index()
+    assert Generations(site.data).current() == first.generation
+    assert site.found("salbutamol") == set(NAMES)
+    assert site.index().added == ("new.md",)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501, SIM905
 """Measure the checker on answers made by rule from a folder of Markdown guidelines, half of them held back.
 
     python -m tests.measure_checker DATA_DIR [--half dev|held|both] [--show KIND] [--json]
@@ -73,21 +74,54 @@ def half_of(path: Path) -> str:
 # What keeps the meaning
 
 _FREQUENCY = [
-    ("every 12 hours", "twice daily"), ("every 8 hours", "three times daily"), ("every 6 hours", "four times daily"),
-    ("12 hourly", "every 12 hours"), ("8 hourly", "every 8 hours"), ("6 hourly", "every 6 hours"), ("twice daily", "bd"),
-    ("every 8 hours", "8-hourly"), ("once daily", "every 24 hours"), ("three times daily", "tds"), ("daily", "once daily"),
-]  # fmt: skip
+    ("every 12 hours", "twice daily"),
+    ("every 8 hours", "three times daily"),
+    ("every 6 hours", "four times daily"),
+    ("12 hourly", "every 12 hours"),
+    ("8 hourly", "every 8 hours"),
+    ("6 hourly", "every 6 hours"),
+    ("twice daily", "bd"),
+    ("every 8 hours", "8-hourly"),
+    ("once daily", "every 24 hours"),
+    ("three times daily", "tds"),
+    ("daily", "once daily"),
+]
 _UNITS = [
-    (r"(\d)\s?mg\b(?!/)", r"\1 milligrams"), (r"(\d)\s?g\b(?!/)", r"\1 grams"), (r"(\d)\s?mL\b", r"\1 ml"),
-    (r"(\d)\s?%", r"\1 percent"), (r"(\d)\s?μg\b", r"\1 micrograms"), (r"mg/kg\b(?!/)", "mg per kg"),
-]  # fmt: skip
-_NUMBER_WORDS = {"2": "two", "3": "three", "4": "four", "5": "five", "6": "six", "7": "seven", "10": "ten", "12": "twelve"}
+    (r"(\d)\s?mg\b(?!/)", r"\1 milligrams"),
+    (r"(\d)\s?g\b(?!/)", r"\1 grams"),
+    (r"(\d)\s?mL\b", r"\1 ml"),
+    (r"(\d)\s?%", r"\1 percent"),
+    (r"(\d)\s?μg\b", r"\1 micrograms"),
+    (r"mg/kg\b(?!/)", "mg per kg"),
+]
+_NUMBER_WORDS = {
+    "2": "two",
+    "3": "three",
+    "4": "four",
+    "5": "five",
+    "6": "six",
+    "7": "seven",
+    "10": "ten",
+    "12": "twelve",
+}
 _SYNONYMS = [
-    ("orally", "by mouth"), ("intravenously", "IV"), ("intramuscularly", "by intramuscular injection"), ("Child", "Children"),
-    ("Adult", "Adults"), ("should be", "must be"), ("Avoid", "Do not use"), ("avoid", "do not use"), ("> ", "more than "),
-    ("< ", "less than "), ("≥ ", "at least "), ("e.g.", "such as"), ("due to", "because of"), ("usually", "usually"),
-    ("immediately", "at once"), ("children", "paediatric patients"),
-]  # fmt: skip
+    ("orally", "by mouth"),
+    ("intravenously", "IV"),
+    ("intramuscularly", "by intramuscular injection"),
+    ("Child", "Children"),
+    ("Adult", "Adults"),
+    ("should be", "must be"),
+    ("Avoid", "Do not use"),
+    ("avoid", "do not use"),
+    ("> ", "more than "),
+    ("< ", "less than "),
+    ("≥ ", "at least "),
+    ("e.g.", "such as"),
+    ("due to", "because of"),
+    ("usually", "usually"),
+    ("immediately", "at once"),
+    ("children", "paediatric patients"),
+]
 
 
 def _item(line: str) -> str:
@@ -101,7 +135,11 @@ def paraphrase(text: str, rng: random.Random) -> str | None:
     for way in ways[: rng.randint(1, 3)]:
         if way == "frequency":
             for old, new in _FREQUENCY:
-                if old in changed and not re.search(r"[–-]\s*\d+ hourly", changed) and not (old == "daily" and re.search(r"(?:once|twice|times|doses|mg/kg) daily|/", changed)):
+                if (
+                    old in changed
+                    and not re.search(r"[–-]\s*\d+ hourly", changed)
+                    and not (old == "daily" and re.search(r"(?:once|twice|times|doses|mg/kg) daily|/", changed))
+                ):
                     changed = changed.replace(old, new, 1)
                     break
         elif way == "unit":
@@ -122,7 +160,9 @@ def paraphrase(text: str, rng: random.Random) -> str | None:
                 changed = changed.replace(old, new, 1)
         else:
             changed = re.sub(r"(\d)\s*–\s*(\d)", r"\1-\2", changed)
-    frame = rng.choice(["{}", "According to the guideline, {}", "{}", "You should note that {}", "The guideline states that {}"])
+    frame = rng.choice(
+        ["{}", "According to the guideline, {}", "{}", "You should note that {}", "The guideline states that {}"]
+    )
     if frame != "{}" and changed[:1].isupper() and changed[1:2].islower():
         changed = changed[0].lower() + changed[1:]
     answer = frame.format(changed)
@@ -157,7 +197,9 @@ def joined(section: Section, rng: random.Random) -> str | None:
 
 # What changes the meaning
 
-_NUMBER = re.compile(r"(?<![\w.,/-])\d+(?:\.\d+)?(?=\s?(?:mg|g|mL|ml|L|%|μg|mcg|units|IU|hour|day|week|month|year|mmol|cm|kg|times|tablet|puff|drop|dose|–|-|/))")
+_NUMBER = re.compile(
+    r"(?<![\w.,/-])\d+(?:\.\d+)?(?=\s?(?:mg|g|mL|ml|L|%|μg|mcg|units|IU|hour|day|week|month|year|mmol|cm|kg|times|tablet|puff|drop|dose|–|-|/))"
+)
 
 
 def other_number(text: str, rng: random.Random) -> str | None:
@@ -172,8 +214,13 @@ def other_number(text: str, rng: random.Random) -> str | None:
 
 
 def swapped_numbers(text: str, rng: random.Random) -> str | None:
-    found = [m for m in _NUMBER.finditer(text)]
-    pairs = [(a, b) for i, a in enumerate(found) for b in found[i + 1 :] if a.group() != b.group() and text[a.end() : a.end() + 4] != text[b.end() : b.end() + 4]]
+    found = list(_NUMBER.finditer(text))
+    pairs = [
+        (a, b)
+        for i, a in enumerate(found)
+        for b in found[i + 1 :]
+        if a.group() != b.group() and text[a.end() : a.end() + 4] != text[b.end() : b.end() + 4]
+    ]
     if not pairs:
         return None
     a, b = rng.choice(pairs)
@@ -181,14 +228,28 @@ def swapped_numbers(text: str, rng: random.Random) -> str | None:
 
 
 _UNIT_CHANGES = [
-    (r"(?<=\d)\s?mg\b(?!/)", [" g", " mcg", " mL", " mg/kg"]), (r"(?<=\d)\s?g\b(?!/)", [" mg", " kg"]),
-    (r"mg/kg\b", ["mg", "mcg/kg", "g/kg"]), (r"(?<=\d)\s?m[lL]\b(?!/)", [" L", " mg"]), (r"(?<=\d)\s?(?:μg|mcg)\b", [" mg"]),
-    (r"(?<=\d) hours\b", [" days", " minutes"]), (r"(?<=\d) days\b", [" weeks", " hours"]), (r"(?<=\d) weeks\b", [" months", " days"]),
-    (r"(?<=\d) months\b", [" years", " weeks"]), (r"(?<=\d) years\b", [" months"]), (r"(?<=\d)\s?%", [" mg"]),
-    (r"\bmmol/[lL]", ["mg/dL"]), (r"\bmg/dL", ["mmol/L"]), (r"\bIU\b", ["mg"]), (r"(?<=\d) hourly\b", [" times daily"]),
-    (r"\bdaily\b", ["weekly", "hourly"]), (r"\bper day\b", ["per hour"]), (r"\bmmHg\b", ["mg"]), (r"(?<=\d)\s?cm\b", [" mm"]),
-    (r"\btwice daily\b", ["twice weekly", "once daily"]), (r"(?<=\d)\s?kg\b", [" g"]),
-]  # fmt: skip
+    (r"(?<=\d)\s?mg\b(?!/)", [" g", " mcg", " mL", " mg/kg"]),
+    (r"(?<=\d)\s?g\b(?!/)", [" mg", " kg"]),
+    (r"mg/kg\b", ["mg", "mcg/kg", "g/kg"]),
+    (r"(?<=\d)\s?m[lL]\b(?!/)", [" L", " mg"]),
+    (r"(?<=\d)\s?(?:μg|mcg)\b", [" mg"]),
+    (r"(?<=\d) hours\b", [" days", " minutes"]),
+    (r"(?<=\d) days\b", [" weeks", " hours"]),
+    (r"(?<=\d) weeks\b", [" months", " days"]),
+    (r"(?<=\d) months\b", [" years", " weeks"]),
+    (r"(?<=\d) years\b", [" months"]),
+    (r"(?<=\d)\s?%", [" mg"]),
+    (r"\bmmol/[lL]", ["mg/dL"]),
+    (r"\bmg/dL", ["mmol/L"]),
+    (r"\bIU\b", ["mg"]),
+    (r"(?<=\d) hourly\b", [" times daily"]),
+    (r"\bdaily\b", ["weekly", "hourly"]),
+    (r"\bper day\b", ["per hour"]),
+    (r"\bmmHg\b", ["mg"]),
+    (r"(?<=\d)\s?cm\b", [" mm"]),
+    (r"\btwice daily\b", ["twice weekly", "once daily"]),
+    (r"(?<=\d)\s?kg\b", [" g"]),
+]
 
 
 def other_unit(text: str, rng: random.Random) -> str | None:
@@ -200,13 +261,24 @@ def other_unit(text: str, rng: random.Random) -> str | None:
 
 
 _COMPARISONS = [
-    (r">\s?(?=\d)", ["< ", "≥ "]), (r"<\s?(?=\d)", ["> ", "≤ "]), (r"≥\s?", ["≤ ", "> "]), (r"≤\s?", ["≥ ", "< "]),
-    (r"\b(?:more|greater) than (?=\d)", ["less than ", "at least "]), (r"\bless than (?=\d)", ["more than ", "up to "]),
-    (r"\babove (?=\d)", ["below "]), (r"\bbelow (?=\d)", ["above "]), (r"\bover (?=\d+ (?:year|month))", ["under "]),
-    (r"\bunder (?=\d)", ["over "]), (r"\bup to (?=\d)", ["at least ", "more than "]), (r"\bat least (?=\d)", ["at most ", "less than "]),
-    (r"\bnot more than ", ["not less than "]), (r"\bno more than ", ["no less than "]), (r"\band above\b", ["and below"]),
-    (r"\bmaximum\b", ["minimum"]), (r"\bat least one\b", ["at most one"]),
-]  # fmt: skip
+    (r">\s?(?=\d)", ["< ", "≥ "]),
+    (r"<\s?(?=\d)", ["> ", "≤ "]),
+    (r"≥\s?", ["≤ ", "> "]),
+    (r"≤\s?", ["≥ ", "< "]),
+    (r"\b(?:more|greater) than (?=\d)", ["less than ", "at least "]),
+    (r"\bless than (?=\d)", ["more than ", "up to "]),
+    (r"\babove (?=\d)", ["below "]),
+    (r"\bbelow (?=\d)", ["above "]),
+    (r"\bover (?=\d+ (?:year|month))", ["under "]),
+    (r"\bunder (?=\d)", ["over "]),
+    (r"\bup to (?=\d)", ["at least ", "more than "]),
+    (r"\bat least (?=\d)", ["at most ", "less than "]),
+    (r"\bnot more than ", ["not less than "]),
+    (r"\bno more than ", ["no less than "]),
+    (r"\band above\b", ["and below"]),
+    (r"\bmaximum\b", ["minimum"]),
+    (r"\bat least one\b", ["at most one"]),
+]
 
 
 def other_comparison(text: str, rng: random.Random) -> str | None:
@@ -218,12 +290,26 @@ def other_comparison(text: str, rng: random.Random) -> str | None:
 
 
 _NEGATIONS = [
-    (r"\bshould not be\b", "should be"), (r"\bshould be avoided\b", "should be given"), (r"\bDo not\b", "Do"), (r"\bdo not\b", "do"),
-    (r"\bis not\b", "is"), (r"\bare not\b", "are"), (r"\bshould be\b(?! avoided| not)", "should not be"), (r"^Avoid\b", "Use"),
-    (r"\bavoid\b", "use"), (r"\bcontraindicated\b", "recommended"), (r"\bwithout\b", "with"), (r"\bnot\b", ""),
-    (r"\bis\b(?! not| no\b)", "is not"), (r"\bare\b(?! not| no\b)", "are not"), (r"^No\b", "Some"), (r"\bcan be\b", "cannot be"),
-    (r"\bmay\b", "may not"), (r"\bmust be\b", "must not be"), (r"^(Give|Treat|Use|Start|Administer|Ensure|Monitor|Apply|Refer|Encourage)\b", "Do not give"),
-]  # fmt: skip
+    (r"\bshould not be\b", "should be"),
+    (r"\bshould be avoided\b", "should be given"),
+    (r"\bDo not\b", "Do"),
+    (r"\bdo not\b", "do"),
+    (r"\bis not\b", "is"),
+    (r"\bare not\b", "are"),
+    (r"\bshould be\b(?! avoided| not)", "should not be"),
+    (r"^Avoid\b", "Use"),
+    (r"\bavoid\b", "use"),
+    (r"\bcontraindicated\b", "recommended"),
+    (r"\bwithout\b", "with"),
+    (r"\bnot\b", ""),
+    (r"\bis\b(?! not| no\b)", "is not"),
+    (r"\bare\b(?! not| no\b)", "are not"),
+    (r"^No\b", "Some"),
+    (r"\bcan be\b", "cannot be"),
+    (r"\bmay\b", "may not"),
+    (r"\bmust be\b", "must not be"),
+    (r"^(Give|Treat|Use|Start|Administer|Ensure|Monitor|Apply|Refer|Encourage)\b", "Do not give"),
+]
 
 
 def other_negation(text: str, rng: random.Random) -> str | None:
@@ -234,7 +320,14 @@ def other_negation(text: str, rng: random.Random) -> str | None:
     return re.sub(pattern, new, text, count=1)
 
 
-_ACTIONS = [("stop", "start"), ("discontinue", "continue"), ("increase", "decrease"), ("reduce", "increase"), ("continue", "stop"), ("start", "stop")]  # fmt: skip
+_ACTIONS = [
+    ("stop", "start"),
+    ("discontinue", "continue"),
+    ("increase", "decrease"),
+    ("reduce", "increase"),
+    ("continue", "stop"),
+    ("start", "stop"),
+]
 
 
 def other_action(text: str, rng: random.Random) -> str | None:
@@ -258,11 +351,29 @@ def dropped_condition(text: str, rng: random.Random) -> str | None:
 
 
 _CONDITION_SWAPS = [
-    ("severe", "mild"), ("mild", "severe"), ("acute", "chronic"), ("chronic", "acute"), ("before", "after"), ("after", "before"),
-    ("first", "second"), ("primary", "secondary"), ("bacterial", "viral"), ("viral", "bacterial"), ("positive", "negative"),
-    ("high", "low"), ("low", "high"), ("hyper", "hypo"), ("hypo", "hyper"), ("left", "right"), ("early", "late"),
-    ("renal", "hepatic"), ("hepatic", "renal"), ("upper", "lower"), ("present", "absent"), ("unless", "if"),
-]  # fmt: skip
+    ("severe", "mild"),
+    ("mild", "severe"),
+    ("acute", "chronic"),
+    ("chronic", "acute"),
+    ("before", "after"),
+    ("after", "before"),
+    ("first", "second"),
+    ("primary", "secondary"),
+    ("bacterial", "viral"),
+    ("viral", "bacterial"),
+    ("positive", "negative"),
+    ("high", "low"),
+    ("low", "high"),
+    ("hyper", "hypo"),
+    ("hypo", "hyper"),
+    ("left", "right"),
+    ("early", "late"),
+    ("renal", "hepatic"),
+    ("hepatic", "renal"),
+    ("upper", "lower"),
+    ("present", "absent"),
+    ("unless", "if"),
+]
 
 
 def swapped_condition(text: str, rng: random.Random) -> str | None:
@@ -292,9 +403,19 @@ def other_medicine(text: str, rng: random.Random) -> str | None:
 
 
 _POPULATIONS = [
-    ("adults", "children"), ("adult", "child"), ("children", "adults"), ("child", "adult"), ("neonates", "adults"), ("infants", "adults"),
-    ("women", "men"), ("pregnant", "elderly"), ("elderly", "pregnant"), ("males", "females"), ("female", "male"), ("male", "female"),
-]  # fmt: skip
+    ("adults", "children"),
+    ("adult", "child"),
+    ("children", "adults"),
+    ("child", "adult"),
+    ("neonates", "adults"),
+    ("infants", "adults"),
+    ("women", "men"),
+    ("pregnant", "elderly"),
+    ("elderly", "pregnant"),
+    ("males", "females"),
+    ("female", "male"),
+    ("male", "female"),
+]
 
 
 def other_population(text: str, rng: random.Random) -> str | None:
@@ -305,10 +426,17 @@ def other_population(text: str, rng: random.Random) -> str | None:
 
 
 _ROUTES = [
-    ("orally", "intravenously"), ("oral", "intravenous"), ("intravenously", "orally"), ("intravenous", "oral"),
-    ("intramuscularly", "orally"), ("intramuscular", "subcutaneous"), ("topical", "oral"), ("IV", "IM"), ("subcutaneous", "intramuscular"),
+    ("orally", "intravenously"),
+    ("oral", "intravenous"),
+    ("intravenously", "orally"),
+    ("intravenous", "oral"),
+    ("intramuscularly", "orally"),
+    ("intramuscular", "subcutaneous"),
+    ("topical", "oral"),
+    ("IV", "IM"),
+    ("subcutaneous", "intramuscular"),
     ("rectal", "oral"),
-]  # fmt: skip
+]
 
 
 def other_route(text: str, rng: random.Random) -> str | None:
@@ -319,15 +447,25 @@ def other_route(text: str, rng: random.Random) -> str | None:
 
 
 ALTERATIONS: dict[str, Alter] = {
-    "number": other_number, "number swapped": swapped_numbers, "unit": other_unit, "comparison": other_comparison,
-    "negation": other_negation, "action": other_action, "condition dropped": dropped_condition,
-    "condition swapped": swapped_condition, "medicine": other_medicine, "population": other_population, "route": other_route,
-}  # fmt: skip
+    "number": other_number,
+    "number swapped": swapped_numbers,
+    "unit": other_unit,
+    "comparison": other_comparison,
+    "negation": other_negation,
+    "action": other_action,
+    "condition dropped": dropped_condition,
+    "condition swapped": swapped_condition,
+    "medicine": other_medicine,
+    "population": other_population,
+    "route": other_route,
+}
 
 
 def _mixed(section: Section, rng: random.Random) -> str | None:
     """One item's label with another item's dose of the same section."""
-    labelled = [m for line in section.lines if (m := re.match(r"- ([A-Z][\w -]{3,30}?)(?: - |: )(.*\d+\s?(?:mg|g|mL).*)", line))]
+    labelled = [
+        m for line in section.lines if (m := re.match(r"- ([A-Z][\w -]{3,30}?)(?: - |: )(.*\d+\s?(?:mg|g|mL).*)", line))
+    ]
     pairs = [(a, b) for a in labelled for b in labelled if a[1].split()[0] != b[1].split()[0] and a[2] != b[2]]
     pairs = [(a, b) for a, b in pairs if not re.search(r"Adult|Child", a[1] + b[1])]
     if not pairs:
@@ -337,10 +475,15 @@ def _mixed(section: Section, rng: random.Random) -> str | None:
 
 
 def yes_no_cases(section: Section, text: str) -> Iterator[Case]:
-    match = re.fullmatch(r"(?P<x>[A-Z][\w ,/-]{3,80}?) (?P<v>should be avoided|is contraindicated|are contraindicated|should not be given|should not be used|is not recommended)(?P<rest>[^.;:]*)\.?", text)
+    match = re.fullmatch(
+        r"(?P<x>[A-Z][\w ,/-]{3,80}?) (?P<v>should be avoided|is contraindicated|are contraindicated|should not be given|should not be used|is not recommended)(?P<rest>[^.;:]*)\.?",
+        text,
+    )
     if match:
         question = f"Can I give {match['x'].lower()}{match['rest']}?"
-        yield Case("yes/no", False, f"Yes, {match['x'].lower()} can be given{match['rest']} [S1].", section.source, question)
+        yield Case(
+            "yes/no", False, f"Yes, {match['x'].lower()} can be given{match['rest']} [S1].", section.source, question
+        )
         yield Case("yes/no", False, f"Yes, {text.rstrip('.')} [S1].", section.source, question)
         yield Case("supported: yes/no", True, f"No, {text.rstrip('.')} [S1].", section.source, question)
         return
@@ -350,11 +493,20 @@ def yes_no_cases(section: Section, text: str) -> Iterator[Case]:
         yield Case("yes/no", False, f"Yes, use {match['rest']} [S1].", section.source, question)
         yield Case("supported: yes/no", True, f"No, avoid {match['rest']} [S1].", section.source, question)
         return
-    match = re.fullmatch(r"(?P<x>[A-Z][\w ,/-]{3,80}?) (?P<v>should be|can be|may be|is) (?P<rest>(?:given|used|indicated|recommended|added|considered)[^.;:]*)\.?", text)
+    match = re.fullmatch(
+        r"(?P<x>[A-Z][\w ,/-]{3,80}?) (?P<v>should be|can be|may be|is) (?P<rest>(?:given|used|indicated|recommended|added|considered)[^.;:]*)\.?",
+        text,
+    )
     if match and not re.search(r"\bnot\b|\bno\b", text):
         verb = match["v"].split()[0]
         question = f"{verb.capitalize()} {match['x'].lower()} {'be ' if 'be' in match['v'] else ''}{match['rest']}?"
-        yield Case("yes/no", False, f"No, {match['x'].lower()} {verb} not {'be ' if 'be' in match['v'] else ''}{match['rest']} [S1].", section.source, question)
+        yield Case(
+            "yes/no",
+            False,
+            f"No, {match['x'].lower()} {verb} not {'be ' if 'be' in match['v'] else ''}{match['rest']} [S1].",
+            section.source,
+            question,
+        )
         yield Case("supported: yes/no", True, f"Yes, {text.rstrip('.')} [S1].", section.source, question)
 
 
@@ -373,7 +525,11 @@ def cases_of(documents: list[Path], seed: int) -> Iterator[Case]:
             if answer := _mixed(section, rng):
                 yield Case("dose of another", False, f"{answer} [S1].", source)
             texts = [t for line in section.lines if (t := _item(line)) and 12 < len(t) < 260]
-            sentences = [s for t in texts for s in (re.split(r"(?<=[a-z)])\. (?=[A-Z])", t) if not re.match(r".{1,60}:", t) else [t])]
+            sentences = [
+                s
+                for t in texts
+                for s in (re.split(r"(?<=[a-z)])\. (?=[A-Z])", t) if not re.match(r".{1,60}:", t) else [t])
+            ]
             for text in sentences:
                 text = text.rstrip(".")
                 yield from yes_no_cases(section, text)
@@ -388,11 +544,23 @@ def cases_of(documents: list[Path], seed: int) -> Iterator[Case]:
                 for kind, alter in ALTERATIONS.items():
                     base = (paraphrase(text, rng) or text) if rng.random() < 0.3 else text
                     answer = alter(base, rng)
-                    if answer and answer != base and (kind in ("comparison", "negation", "action") or rng.random() < 0.5):
+                    if (
+                        answer
+                        and answer != base
+                        and (kind in ("comparison", "negation", "action") or rng.random() < 0.5)
+                    ):
                         yield Case(kind, False, tagged(answer.strip()), source)
 
 
-TARGETS = {"number": 0.99, "number swapped": 0.99, "unit": 0.99, "comparison": 0.95, "negation": 0.95, "action": 0.95, "yes/no": 0.95}
+TARGETS = {
+    "number": 0.99,
+    "number swapped": 0.99,
+    "unit": 0.99,
+    "comparison": 0.95,
+    "negation": 0.95,
+    "action": 0.95,
+    "yes/no": 0.95,
+}
 
 
 def measure(cases: list[Case], show: str = "") -> dict[str, dict[str, float]]:
@@ -414,7 +582,9 @@ def health_versed(path: Path, limit: int = 1500) -> dict[str, dict[str, float]]:
     seen: dict[str, list[bool]] = defaultdict(list)
     with path.open(encoding="utf-8") as file:
         for row in list(csv.DictReader(file))[:limit]:
-            report = check(f"{row['claim'].strip().rstrip('.?')} [S1].", {"S1": row["evidence"]}, question=row["question"])
+            report = check(
+                f"{row['claim'].strip().rstrip('.?')} [S1].", {"S1": row["evidence"]}, question=row["question"]
+            )
             seen[row["label"]].append(report.supported)
     return {label: {"n": len(v), "passed": round(sum(v) / len(v), 4)} for label, v in sorted(seen.items())}
 

@@ -15,9 +15,11 @@ from bot.answering import vocabulary as v
 from bot.answering.clauses import Token, concepts, tokens_of
 from bot.answering.conditions import conditions_of
 from bot.answering.groups import groups_of
+from bot.answering.pieces import Piece, Problem
+from bot.answering.relations import wrong_sequence
 from bot.answering.sentences import TAG, is_tags_only, split_sentences, tags_of, without_tags
 from bot.answering.statements import Statement, plain, statements_of
-from bot.answering.support import Piece, Problem, problems_with, wrong_sequence
+from bot.answering.support import problems_with
 from bot.answering.wording import concepts_of
 from bot.exchange import SentenceCheck
 
@@ -83,7 +85,7 @@ _HEDGE = re.compile(
     r"(?:\w+\s+)?(?:guidelines?|guidance|sources?|protocol|documents?|passages?|text|sections?)(?:\s+provided)?\s*,?\s*",
     re.IGNORECASE,
 )
-_SPLITS = frozenset("; , and or but while whereas then ( ) plus followed . & +".split())  # noqa: SIM905
+_SPLITS = v.words("; , and or but while whereas then ( ) plus followed . & +")
 _AGAINST = ("negation", "unsupported")
 _MAX_RUNS = 24
 
@@ -111,17 +113,13 @@ class _Checking:
     def sentences(self, answer: str) -> list[SentenceCheck]:
         sentences = _joined_yes_no(split_sentences(answer))
         checks: list[SentenceCheck] = []
-        lead = ""
         for index, sentence in enumerate(sentences):
             cites = tags_of(sentence)
-            if not cites and sentence.rstrip("*_ ").endswith(":") and not _RUN_ON.match(sentence):
-                if following := _tags_below(sentences[index + 1 :]):
-                    lead = sentence
-                    checks.append(SentenceCheck(sentence, (), tuple(self._lead_problems(sentence, following))))
-                    continue
-            checks.append(SentenceCheck(sentence, cites, tuple(self._problems(sentence, cites, lead))))
-            if not re.match(r"\s*(?:[-*+•]|\d+[.)])", sentence):
-                lead = ""
+            leads = not cites and sentence.rstrip("*_ ").endswith(":") and not _RUN_ON.match(sentence)
+            if leads and (following := _tags_below(sentences[index + 1 :])):
+                checks.append(SentenceCheck(sentence, (), tuple(self._lead_problems(sentence, following))))
+                continue
+            checks.append(SentenceCheck(sentence, cites, tuple(self._problems(sentence, cites))))
         return checks
 
     def _lead_problems(self, lead: str, tags: Sequence[str]) -> list[Problem]:
@@ -136,7 +134,7 @@ class _Checking:
         if populations := concepts(tuple(tokens)) & v.POPULATIONS:
             self.populations = populations
 
-    def _problems(self, sentence: str, cites: tuple[str, ...], lead: str) -> list[Problem]:
+    def _problems(self, sentence: str, cites: tuple[str, ...]) -> list[Problem]:
         problems: list[Problem] = []
         body = without_tags(sentence)
         if _RUN_ON.match(body):
@@ -190,7 +188,7 @@ class _Checking:
     ) -> tuple[list[Problem], dict[str, list[Statement]]]:
         """Return the problems of a sentence, and the statements that carry it by tag."""
         candidates = [c for tag in tags for c in self._statements(tag)]
-        same = [c for c in candidates if tokens == tokens_of(c.statement.text) or (body and c.statement.plain == body)]
+        same = [c for c in candidates if body and c.statement.plain == body]
         if same:
             return [], _by_tag(same)
         whole = Piece(tokens, tokens, self.medicines, self.populations)
@@ -223,7 +221,8 @@ class _Checking:
                 break
         return problems, used
 
-    def _piece(self, tokens: tuple[Token, ...], chunks: list[tuple[int, int]], start: int, end: int, front_only: bool = False
+    def _piece(
+        self, tokens: tuple[Token, ...], chunks: list[tuple[int, int]], start: int, end: int, front_only: bool = False
     ) -> Piece:
         first, last = chunks[start][0], chunks[end - 1][1]
         before = tokens[:first]
@@ -345,10 +344,10 @@ def _chunks(tokens: tuple[Token, ...]) -> list[tuple[int, int]]:
     chunks: list[tuple[int, int]] = []
     start = 0
     for index, token in enumerate(tokens):
-        if token.word in _SPLITS and not token.quantity and index not in inside:
-            if any(t.carries for t in tokens[start:index]):
-                chunks.append((start, index))
-                start = index
+        cuts = token.word in _SPLITS and not token.quantity and index not in inside
+        if cuts and any(t.carries for t in tokens[start:index]):
+            chunks.append((start, index))
+            start = index
     if any(t.carries for t in tokens[start:]):
         chunks.append((start, len(tokens)))
     elif chunks:
@@ -376,6 +375,3 @@ def _by_tag(carrying: Sequence[_Cited]) -> dict[str, list[Statement]]:
     for cited in carrying:
         used.setdefault(cited.tag, []).append(cited.statement)
     return used
-
-
-__all__ = ["Report", "SourceText", "check", "plain"]

@@ -9,8 +9,7 @@ from itertools import pairwise
 
 from bot.answering import vocabulary as v
 from bot.answering.quantities import Quantity, quantities_of
-from bot.answering.units import normalised
-from bot.answering.wording import WORD, concept_of, is_medicine, parts_of, with_phrases
+from bot.answering.wording import WORD, concept_of, is_medicine, parts_of, prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +42,22 @@ class Token:
 
 
 _SCAN = re.compile(rf"(?P<word>{WORD.pattern})|(?P<mark>[.,;:()\[\]|/–&+?!]|(?<=\s)-(?=\s)|<|>|≤|≥|=)")
-_MARK_WORDS = frozenset(
-    "and or then but if unless when whenever because while whereas however until till instead once provided followed except".split()  # noqa: SIM905
+_MARK_WORDS = v.words(
+    "and or then but if unless when whenever because while whereas however until till instead once "
+    "provided followed except"
 )
-CLAUSE_ENDS = frozenset(
-    ". ; : ( ) | but if unless when whenever because while whereas however until till – - then once provided ? ! except".split()  # noqa: SIM905
+CLAUSE_ENDS = v.words(
+    ". ; : ( ) | but if unless when whenever because while whereas however until till – - then once provided ? ! except"
 )
-_CONDITIONAL = frozenset("if unless when whenever until till once provided because while".split())  # noqa: SIM905
-_SKIPPED = frozenset("then also to do not never they it you he she patients patient".split())  # noqa: SIM905
-_LOCAL_ENDS = frozenset(", ; : . ( ) and but with – - if unless when | then until".split())  # noqa: SIM905
+_CONDITIONAL = v.words("if unless when whenever until till once provided because while")
+_SKIPPED = v.words("then also to do not never they it you he she patients patient")
+_LOCAL_ENDS = v.words(", ; : . ( ) and but with – - if unless when | then until")
 
 
 @lru_cache(maxsize=8192)
 def tokens_of(text: str) -> tuple[Token, ...]:
     """Return the tokens of a text in order; the text need not be normalised."""
-    text = with_phrases(normalised(text))
-    return _signed(_scan(text))
+    return _signed(_scan(prepared(text)))
 
 
 @lru_cache(maxsize=65536)
@@ -122,7 +121,9 @@ def _opens_instruction(tokens: list[Token], index: int) -> bool:
 def _signed_clause(clause: list[Token]) -> list[Token]:
     negators = [i for i, t in enumerate(clause) if t.word in v.NEGATORS]
     # 'Not contraindicated' and 'should not be avoided' allow; 'is not … and must not …' forbids twice.
-    undone = sum(1 for a, b in pairwise(negators) if b - a <= 3 and clause[b].word not in ("not", "never", "nor", "neither"))
+    undone = sum(
+        1 for a, b in pairwise(negators) if b - a <= 3 and clause[b].word not in ("not", "never", "nor", "neither")
+    )
     negations = len(negators) - 2 * undone
     local = any(t.word in v.LOCAL_NEGATORS for t in clause)
     acts = [(i, t.concept) for i, t in enumerate(clause) if t.concept in v.ACTIONS]

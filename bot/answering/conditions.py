@@ -30,16 +30,16 @@ class Condition:
     tied: tuple[int, int]
 
 
-_IF = frozenset("if when whenever provided once where".split())  # noqa: SIM905
-_EXCEPTION = frozenset("unless except excepting save".split())  # noqa: SIM905
+_IF = v.words("if when whenever provided once where")
+_EXCEPTION = v.words("unless except excepting save")
 _ONLY = frozenset(["only"])
 _UNTIL = frozenset(["until", "till"])
-_FOR = frozenset("in for with".split())  # noqa: SIM905
-_GROUPS = frozenset(
-    "patient patients those persons person people individuals women men children adults infants neonates pregnancy pregnant "
-    "severe mild moderate renal hepatic case cases anyone someone whom who allergic allergy resistant".split()  # noqa: SIM905
+_FOR = v.words("in for with")
+_GROUPS = v.words(
+    "patient patients those persons person people individuals women men children adults infants neonates pregnancy "
+    "pregnant severe mild moderate renal hepatic case cases anyone someone whom who allergic allergy resistant"
 )
-_ENDS = frozenset(". ; : ( ) | – - ? !".split())  # noqa: SIM905
+_ENDS = v.words(". ; : ( ) | – - ? !")
 
 
 def conditions_of(tokens: Sequence[Token]) -> tuple[Condition, ...]:
@@ -97,9 +97,9 @@ def _end(tokens: Sequence[Token], start: int) -> int:
             break
         if token.word in _IF | _EXCEPTION | _UNTIL and position > start + 1:
             break
-        if tokens[start].word in _FOR and token.word in ("and", "or") and position + 1 < len(tokens):
-            if any(t.quantity for t in tokens[position + 1 : position + 4]):
-                break
+        joins = tokens[start].word in _FOR and token.word in ("and", "or")
+        if joins and any(t.quantity for t in tokens[position + 1 : position + 4]):
+            break
         position += 1
     return position
 

@@ -13,8 +13,8 @@ from bot.answering import vocabulary as v
 from bot.answering.clauses import Token
 from bot.answering.quantities import Quantity
 
-_SEPARATORS = frozenset(", ; . and or then but ( ) & + – - | followed while whereas /".split())  # noqa: SIM905
-_STRONG = frozenset("; . | while whereas".split())  # noqa: SIM905
+_SEPARATORS = v.words(", ; . and or then but ( ) & + – - | followed while whereas /")
+_STRONG = v.words("; . | while whereas")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class _Draft:
         return {q.dimension for q in self.quantities}
 
 
-_BOUND = frozenset("dose interval age time".split() + ["divided dose"])  # noqa: SIM905
+_BOUND = frozenset(["dose", "interval", "age", "time", "divided dose"])
 
 
 def _binds(token: Token) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from bot.answering import vocabulary as v
 from bot.answering.comparisons import Comparison, comparison_after, comparison_before
 from bot.answering.units import NUMBER, RATE, UNIT, canonical_unit, number_value, rate_hours
 
@@ -68,9 +69,7 @@ class Quantity:
         return self.role == other.role or not self.role or not other.role
 
 
-_DOSE_UNITS = frozenset(
-    "mg mcg ng g ml l iu mu mmol meq tablet capsule puff drop spray sachet ampoule vial teaspoon".split()
-)  # noqa: SIM905
+_DOSE_UNITS = v.words("mg mcg ng g ml l iu mu mmol meq tablet capsule puff drop spray sachet ampoule vial teaspoon")
 _HOURS = {"second": 1 / 3600, "minute": 1 / 60, "hour": 1.0, "day": 24.0, "week": 168.0, "month": 730.0, "year": 8760.0}
 _MONTHS = {"month": 1.0, "year": 12.0}
 
@@ -78,11 +77,13 @@ _SEP = r"\s*(?:-|–|\bto\b|\bor\b)\s*"
 _TIMES = r"seconds?|secs?|minutes?|mins?|hours?|hrs?|h|days?|weeks?|wks?|months?|years?|yrs?"
 _PERIOD = r"(?:24 ?(?:hours?|hrs?|h)|days?|daily|hours?|hourly|weeks?|weekly|months?|monthly|years?|yearly)"
 _EVERY = re.compile(
-    rf"(?<![\w])(?:(?:once|one dose)\s+)?(?:every|each|q\.?)\s*(?P<a>{NUMBER})(?:{_SEP}(?P<b>{NUMBER}))?\s*-?\s*(?P<u>hourly|hrly|{_TIMES})(?![\w])",
+    rf"(?<!\w)(?:(?:once|one dose)\s+)?(?:every|each|q\.?)\s*(?P<a>{NUMBER})(?:{_SEP}(?P<b>{NUMBER}))?"
+    rf"\s*-?\s*(?P<u>hourly|hrly|{_TIMES})(?!\w)",
     re.IGNORECASE,
 )
 _HOURLY = re.compile(
-    rf"(?<![\w.])(?P<a>{NUMBER})(?:\s*(?:hours?|hrs?|h)?{_SEP}(?P<b>{NUMBER}))?\s*-?\s*(?P<u>hourly|hrly|hrl?y|weekly|monthly)(?![\w])",
+    rf"(?<![\w.])(?P<a>{NUMBER})(?:\s*(?:hours?|hrs?|h)?{_SEP}(?P<b>{NUMBER}))?"
+    r"\s*-?\s*(?P<u>hourly|hrly|weekly|monthly)(?!\w)",
     re.IGNORECASE,
 )
 _TIMES_PER = re.compile(
@@ -109,17 +110,25 @@ _PLAIN = re.compile(
     r"(?<!\bfor )(?<!\bwithin )(?<!\bafter )(?<!\bin )(?<!\bthan )(?<![\w])a\s+(?P<r>day|week|month)(?![\w])",
     re.IGNORECASE,
 )
+_LATIN_HINTS = ("bd", "b.d", "bid", "b.i", "tds", "t.d", "tid", "t.i", "qds", "q.d", "qid", "q.i", "od", "o.d", "qd")
+_PERIOD_HINTS = ("ily", "rly", "kly", "hly", "ally", "day", "hour", "week", "month", "year", "24")
 _PERIOD_HOURS = {
-    "daily": 24.0, "day": 24.0, "24": 24.0, "hourly": 1.0, "hour": 1.0, "weekly": 168.0, "week": 168.0, "monthly": 730.0,
-    "month": 730.0, "yearly": 8760.0, "year": 8760.0, "annually": 8760.0, "fortnightly": 336.0,
+    "daily": 24.0, "day": 24.0, "24": 24.0, "hourly": 1.0, "hour": 1.0, "weekly": 168.0, "week": 168.0,
+    "monthly": 730.0, "month": 730.0, "yearly": 8760.0, "year": 8760.0, "annually": 8760.0, "fortnightly": 336.0,
 }  # fmt: skip
 
+_ANY = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|forty|fifty|sixty|"
+    r"seventy|eighty|ninety|hundred|thousand|once|twice|thrice|daily|hourly|weekly|monthly|yearly|annually|fortnightly|"
+    r"an? (?:hour|day|week|fortnight|month|year)|(?:every|each|per|alternate|other) \w+|[bqt]\.?[id]\.?[ds]?|od)\b",
+    re.IGNORECASE,
+)
 _A_TIME = re.compile(
     r"\b(for|within|after|in|about)\s+(an?)\s+(?=(?:hour|day|week|fortnight|month|year)\b)", re.IGNORECASE
 )
 _NUMERAL = re.compile(rf"(?<![A-Za-z_\d])(?<![A-Za-z]-)(?<!\d[.,:/])(?P<n>{NUMBER})", re.IGNORECASE)
 _UNIT_HERE = re.compile(rf"\s*-?\s?(?P<u>{UNIT})(?![A-Za-z])", re.IGNORECASE)
-_RATIO = re.compile(rf"\s?[/:]\s?(?P<n>\d+(?:\.\d+)?)(?![A-Za-z]|\.\d)")
+_RATIO = re.compile(r"\s?[/:]\s?(?P<n>\d+(?:\.\d+)?)(?![A-Za-z]|\.\d)")
 _RANGE = re.compile(rf"\s*(?P<s>-|–|\bto\b|\bor\b|\band\b)\s*(?P<n>{NUMBER})", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s*$", re.IGNORECASE)
 _RATE_HERE = re.compile(rf"\s*(?:/|\bper\b)\s*(?P<r>{RATE})(?![A-Za-z])", re.IGNORECASE)
@@ -129,21 +138,27 @@ _LABEL = re.compile(
 )
 
 _AGE_BEFORE = re.compile(
-    r"(?:\bage[sd]?(?: (?:of|group|range|between))?|\b(?:child(?:ren)?|adults?|infants?|neonates?|babies|adolescents?|boys|girls))"
+    r"(?:\bage[sd]?(?: (?:of|group|range|between))?|"
+    r"\b(?:child(?:ren)?|adults?|infants?|neonates?|babies|adolescents?|boys|girls))"
     r"\s*(?:is|aged?|from|between|of|:|-|–|\(|,)*\s*$",
     re.IGNORECASE,
 )
 _AGE_AFTER = re.compile(r"\s*-?\s*(?:olds?\b|of age\b|(?:and|or) (?:older|younger)\b|\)?\s*:|[–]\s)", re.IGNORECASE)
+_WORDS_OF_ROLE: tuple[tuple[Role, str], ...] = (
+    (
+        "for",
+        r"\bfor(?: a (?:total|period|duration|minimum|maximum) of| (?:about|approximately|a|another|up to))?|\bx|"
+        r"\bcourse of|\bduration(?: of| is)?|\blasting|\blasts",
+    ),
+    ("within", r"\bwithin"),
+    ("after", r"\bafter"),
+    ("before", r"\bbefore"),
+    ("over", r"\bover(?: a period of)?|\bduring"),
+)
 _ROLE_BEFORE: tuple[tuple[Role, re.Pattern[str]], ...] = tuple(
     (role, re.compile(rf"(?:{words})\s*(?:a|an|the|another|further|about|first|next|every)?\s*$", re.IGNORECASE))
-    for role, words in (
-        ("for", r"\bfor(?: a (?:total|period|duration|minimum|maximum) of| (?:about|approximately|a|another|up to))?|\bx|\bcourse of|\bduration(?: of| is)?|\blasting|\blasts"),
-        ("within", r"\bwithin"),
-        ("after", r"\bafter"),
-        ("before", r"\bbefore"),
-        ("over", r"\bover(?: a period of)?|\bduring"),
-    )
-)  # fmt: skip
+    for role, words in _WORDS_OF_ROLE
+)
 _ROLE_AFTER: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("after", re.compile(r"\s*(?:after|following|later|post)\b", re.IGNORECASE)),
     ("before", re.compile(r"\s*(?:before|prior to|preceding|ahead of)\b", re.IGNORECASE)),
@@ -157,6 +172,8 @@ def quantities_of(text: str) -> tuple[Quantity, ...]:
 
     A figure that is part of a name (B12, COVID-19, 5-fluorouracil) is no quantity.
     """
+    if not _ANY.search(text):
+        return ()
     found = _intervals(text)
     taken = [(q.start, q.end) for q in found]
     position = floor = 0
@@ -195,29 +212,33 @@ def _intervals(text: str) -> list[Quantity]:
             comparison, begin = "", match.start()
         found.append(Quantity(values, "interval", shape, 0.0, comparison, "", begin, match.end(), written))
 
-    if re.search(r"every|each|\bq", text, re.IGNORECASE):
+    lower = text.lower()
+    if "every" in lower or "each" in lower or "q" in lower:
         for m in _EVERY.finditer(text):
-            step = (
-                1.0 if m["u"].lower().startswith("hr") or m["u"].lower() == "hourly" else _HOURS[canonical_unit(m["u"])]
-            )
+            unit = m["u"].lower()
+            step = 1.0 if unit.startswith("hr") or unit == "hourly" else _HOURS[canonical_unit(unit)]
             add(m, tuple(number_value(m[g]) * step for g in ("a", "b") if m[g]))
-    for m in _HOURLY.finditer(text):
-        step = {"w": 168.0, "m": 730.0}.get(m["u"][0].lower(), 1.0)
-        add(m, tuple(number_value(m[g]) * step for g in ("a", "b") if m[g]))
-    for m in _OR_TIMES.finditer(text):
-        period = _period(m["p"])
-        add(m, (period / _times(m["a"]), period / _times(m["b"])))
-    for m in _TIMES_PER.finditer(text):
-        period = _period(m["p"])
-        counts = [_times(m["w"])] if m["w"] else [number_value(m[g]) for g in ("a", "b") if m[g]]
-        if all(counts):
-            add(m, tuple(period / count for count in counts))
-    for m in _LATIN_RE.finditer(text):
-        key = m.group(1).replace(".", "").lower()
-        if key in _LATIN and (m.group().islower() or m.group().isupper()):
-            add(m, (_LATIN[key],))
-    for m in _PLAIN.finditer(text):
-        add(m, (48.0,) if m["other"] else (_period(m["p"] or m["q"] or m["r"] or m["s"]),))
+    if "rly" in lower or "ekly" in lower or "thly" in lower:
+        for m in _HOURLY.finditer(text):
+            step = {"w": 168.0, "m": 730.0}.get(m["u"][0].lower(), 1.0)
+            add(m, tuple(number_value(m[g]) * step for g in ("a", "b") if m[g]))
+    if any(hint in lower for hint in ("once", "twice", "thrice", "times", "x ", "time ")):
+        for m in _OR_TIMES.finditer(text):
+            period = _period(m["p"])
+            add(m, (period / _times(m["a"]), period / _times(m["b"])))
+        for m in _TIMES_PER.finditer(text):
+            period = _period(m["p"])
+            counts = [_times(m["w"])] if m["w"] else [number_value(m[g]) for g in ("a", "b") if m[g]]
+            if all(counts):
+                add(m, tuple(period / count for count in counts))
+    if any(hint in lower for hint in _LATIN_HINTS):
+        for m in _LATIN_RE.finditer(text):
+            key = m.group(1).replace(".", "").lower()
+            if key in _LATIN and (m.group().islower() or m.group().isupper()):
+                add(m, (_LATIN[key],))
+    if any(hint in lower for hint in _PERIOD_HINTS):
+        for m in _PLAIN.finditer(text):
+            add(m, (48.0,) if m["other"] else (_period(m["p"] or m["q"] or m["r"] or m["s"]),))
     return found
 
 
@@ -266,9 +287,10 @@ def _read(text: str, match: re.Match[str], floor: int) -> Quantity | None:
     if unit:
         end = after_unit
         units.append(unit)
-    elif end < len(text) and (text[end].isalpha() or (text[end] == "-" and text[end + 1 : end + 2].isalpha())):
-        if not word:
-            return None
+    elif not word and (
+        text[end : end + 1].isalpha() or (text[end : end + 1] == "-" and text[end + 1 : end + 2].isalpha())
+    ):
+        return None  # part of a name: 3TC, 5-fluorouracil
     if word and match["n"].lower() == "one" and not unit:
         return None
     if not unit:
@@ -336,9 +358,8 @@ def _read_time(
         scaled, name = tuple(v[0] for v, _ in pairs), pairs[0][1]
     before = text[:begin]
     role: Role = ""
-    if _AGE_AFTER.match(text, end) and (name == "month" or units[-1] in ("week", "day")):
-        role = "age"
-    elif (units[-1] in ("year", "month", "week", "day")) and _AGE_BEFORE.search(before):
+    long = name == "month" or units[-1] in ("week", "day")
+    if long and (_AGE_AFTER.match(text, end) or _AGE_BEFORE.search(before)):
         role = "age"
     else:
         role = next((r for r, pattern in _ROLE_BEFORE if pattern.search(before)), "") or next(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from bot.answering import vocabulary as v
+
 TAG = re.compile(r"\[\s*(S\d{1,3}(?:\s*[,;&]\s*S?\d{1,3})*)\s*\]")
 """One or several source tags in square brackets: [S1], [S1, S3]."""
 
@@ -14,16 +16,16 @@ _ITEM = re.compile(r"^\s*(?:[-*+•·▪◦‣]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[
 _END = re.compile(r"[.!?…]+[\"'”’)\]*_]*(?=\s|$|\[S)")
 
 # Words whose full stop ends no sentence, without their own last dot.
-_ABBREVIATIONS = frozenset(
+_ABBREVIATIONS = v.words(
     """e.g i.e eg ie etc vs viz cf ca approx appr al a.m p.m am pm b.d b.i.d t.d.s t.i.d q.d.s q.i.d o.d q.d q.h
-    q.q.h a.c p.c h.s o.n o.m p.r.n p.o p.r p.v i.v i.m s.c s.l stat nocte fig figs no nos vol dr mr mrs ms prof st
-    inc max min wt tab tabs cap caps inj soln susp syr amp mg kg ml sp spp dept st u.s u.k w.h.o n.b nb resp temp hr
-    hrs wk wks mo mos yr yrs jan feb mar apr jun jul aug sept sep oct nov dec incl excl esp temp""".split()
+    q.q.h a.c p.c h.s o.n o.m p.r.n p.o p.r p.v i.v i.m s.c s.l stat nocte fig figs no nos vol dr mr mrs
+    ms prof st inc max min wt tab tabs cap caps inj soln susp syr amp mg kg ml sp spp dept u.s u.k w.h.o n.b nb hr
+    hrs wk wks mo mos yr yrs jan feb mar apr jun jul aug sept sep oct nov dec incl excl esp resp temp"""
 )
 # Of these, the ones that may well end a sentence: they do when a capital letter follows.
-_MAY_END = frozenset(
-    """etc am pm a.m p.m stat nocte max min no mg kg ml hr hrs wk wks mo mos yr yrs b.d b.i.d t.d.s t.i.d q.d.s q.i.d
-    o.d q.d p.r.n p.o p.r p.v i.v i.m s.c s.l a.c p.c h.s o.n o.m al temp tab tabs cap caps inj amp""".split()
+_MAY_END = v.words(
+    """etc am pm a.m p.m stat nocte max min no mg kg ml hr hrs wk wks mo mos yr yrs b.d b.i.d t.d.s t.i.d
+    q.d.s q.i.d o.d q.d p.r.n p.o p.r p.v i.v i.m s.c s.l a.c p.c h.s o.n o.m al temp tab tabs cap caps inj amp"""
 )
 
 
@@ -99,7 +101,7 @@ def _ends_sentence(line: str, dot: int, end: int) -> bool:
     following = rest.lstrip("\"'“‘([*_")
     if not following:
         return True
-    if before in _ABBREVIATIONS or (len(before) == 1 and before.isalpha()):
+    if before in _ABBREVIATIONS:
         return before in _MAY_END and following[0].isupper()
     return not following[0].islower()
 

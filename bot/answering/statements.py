@@ -13,7 +13,7 @@ from bot.answering.groups import Group, groups_of
 from bot.answering.quantities import Quantity
 from bot.answering.sentences import split_sentences
 from bot.answering.units import normalised
-from bot.answering.wording import concepts_of
+from bot.answering.wording import concepts_of, medicines_of
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Statement:
     def near(self) -> frozenset[str]:
         """Concepts of what it goes on from, without medicines and populations that it names itself."""
         near = frozenset().union(concepts_of(self.before), *map(concepts_of, self.governing))
-        if self.own & _medicines(self.text):
-            near -= frozenset().union(_medicines(self.before), *map(_medicines, self.governing))
+        if self.own & medicines_of(self.text):
+            near -= frozenset().union(medicines_of(self.before), *map(medicines_of, self.governing))
         return near - v.POPULATIONS - v.ROLES - v.ACTIONS
 
     @cached_property
@@ -127,7 +127,7 @@ class Statement:
     def medicines(self) -> frozenset[str]:
         """The medicines it speaks of: its own, else those of the nearest text that it is read with."""
         for text in (self.text, *self.leads, *self.governing, self.before, *self.path):
-            if found := _medicines(text):
+            if found := medicines_of(text):
                 return found
         return frozenset()
 
@@ -140,11 +140,6 @@ class Statement:
 def plain(text: str) -> str:
     """Return the text for a comparison word by word: no markup, no end punctuation, one case."""
     return normalised(re.sub(r"^\s*[-*+•]\s+", "", text)).lower().rstrip(" .;:,")
-
-
-@lru_cache(maxsize=8192)
-def _medicines(text: str) -> frozenset[str]:
-    return frozenset(t.concept for t in tokens_of(text) if t.medicine) if text else frozenset()
 
 
 def _flipped(token: Token) -> Token:
@@ -167,8 +162,9 @@ _ITEM = re.compile(r"^(\s*)(?:[-*+•·▪◦‣]|\(?(?:\d{1,2}|[a-z])[.)])\s+(\
 _ROW_RULE = re.compile(r"^[\s|:+-]+$")
 _LABEL = re.compile(r"^(?P<label>[^:.;]{2,80}?)(?::| [-–] )\s*(?=\S)")
 _CONTINUES = re.compile(
-    r"^\W*(?:adults?|child(?:ren)?|infants?|neonates?|newborns?|adolescents?|elderly|pregnan\w+|or|plus|and|then|followed|max\w*|"
-    r"initial\w*|maintenance|loading|repeat|may|under|over|above|below|up to|age[sd]?|usual|dose|orally|oral|by|given|\d)\b",
+    r"^\W*(?:adults?|child(?:ren)?|infants?|neonates?|newborns?|adolescents?|elderly|pregnan\w+|or|plus|and|then|"
+    r"followed|max\w*|initial\w*|maintenance|loading|repeat|may|under|over|above|below|up to|age[sd]?|usual|dose|"
+    r"orally|oral|by|given|\d)\b",
     re.IGNORECASE,
 )
 _REACH = 8
@@ -241,12 +237,12 @@ class _Reader:
         self.items.append(text)
 
     def _governing(self, text: str) -> tuple[str, ...]:
-        """Return the earlier items that this one goes on from: back to the nearest that names a medicine or is a label."""
+        """Return the earlier items that this one goes on from: the nearest that names a medicine or is a label."""
         found: list[str] = []
         if _CONTINUES.match(text):
             for earlier in reversed(self.items[-_REACH:]):
                 label = len(earlier) < 60 and not any(c.isdigit() for c in earlier)
-                if not _CONTINUES.match(earlier) and (label or _medicines(earlier)):
+                if not _CONTINUES.match(earlier) and (label or medicines_of(earlier)):
                     found.append(earlier)
                     break
         headed = next((earlier for earlier in reversed(self.items) if earlier.endswith(":")), "")

@@ -91,7 +91,7 @@ _SPELLINGS = {
     "mosm": "mosm,mosmol,milliosmole,milliosmoles",
     "meq": "meq,meqs,milliequivalent,milliequivalents",
     "iu": "iu,i.u.,i.u,international unit,international units,unit,units,u",
-    "mu": "mu,mega unit,mega units,megaunit,megaunits,million unit,million units,million iu,million international units",
+    "mu": "mu,mega unit,mega units,megaunit,megaunits,million unit,million units,million iu",
     "mmhg": "mmhg,mm hg,millimetres of mercury,millimeters of mercury",
     "cmh2o": "cmh2o,cm h2o,cm of water",
     "kpa": "kpa,kilopascals",
@@ -146,8 +146,9 @@ UNIT = "|".join(re.escape(spelling).replace("\\ ", r"\s?") for spelling in sorte
 """Any unit; no groups. Case does not matter."""
 
 _RATES = {
-    "day": 24.0, "d": 24.0, "24 hours": 24.0, "24hours": 24.0, "24 hour": 24.0, "24 hrs": 24.0, "24hrs": 24.0, "24h": 24.0,
-    "24 h": 24.0, "hour": 1.0, "hr": 1.0, "h": 1.0, "minute": 1 / 60, "min": 1 / 60, "week": 168.0, "wk": 168.0,
+    "day": 24.0, "d": 24.0, "24 hours": 24.0, "24hours": 24.0, "24 hour": 24.0, "24 hrs": 24.0, "24hrs": 24.0,
+    "24h": 24.0, "24 h": 24.0, "hour": 1.0, "hr": 1.0, "h": 1.0, "minute": 1 / 60, "min": 1 / 60,
+    "week": 168.0, "wk": 168.0,
     "month": 730.0, "year": 8760.0, "second": 1 / 3600, "sec": 1 / 3600,
 }  # fmt: skip
 RATE = "|".join(

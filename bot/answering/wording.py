@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 
 import snowballstemmer
@@ -14,65 +13,107 @@ from bot.answering.units import normalised
 
 WORD = re.compile(r"[^\W_]+(?:[-'/][^\W_]+)*")
 
-_PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), concept)
-    for pattern, concept in (
-        (r"\bi\.\s?v\b\.?|\bintra-venous", "intravenous"),
-        (r"\bi\.\s?m\b\.?|\bintra-muscular", "intramuscular"),
-        (r"\bs\.\s?c\b\.?|\bunder the skin\b", "subcutaneous"),
-        (r"\bp\.\s?o\b\.?|\bby mouth\b|\bper os\b|\bper oral\b", "oral"),
-        (r"\bp\.\s?r\b\.?|\bper rectum\b", "rectal"),
-        (r"\bp\.\s?v\b\.?|\bper vagina[m]?\b", "vaginal"),
-        (r"\bunder the tongue\b", "sublingual"),
-        (r"\bp\.\s?r\.\s?n\b\.?|\b(?:when|as|if) (?:required|needed|necessary)\b|\bas[- ]needed\b", "asneeded"),
-        (r"\b(?:straight|right) away\b|\bat once\b|\bas soon as possible\b|\bwithout delay\b", "immediately"),
-        (r"\b(?:high|raised|elevated) blood pressure\b", "hypertension"),
-        (r"\blow blood (?:glucose|sugar)\b|\bhypoglycemia\b", "hypoglycaemia"),
-        (r"\bhigh blood (?:glucose|sugar)\b|\bhyperglycemia\b", "hyperglycaemia"),
-        (r"\b(anti|pre|post|co|re|sub|inter|multi|peri|auto|hyper|hypo|extra|ultra)-(?=[a-z]{3})", r"\1"),
-        (r"\banti (?=[a-z]{4})", "anti"),
-        (r"\b(?:all|every) (?=(?:\w+ )?(?:patients?|child(?:ren)?|adults?|(?:wo)?men|cases|people|infants?|babies|neonates?)\b)", "everyone "),
-        (r"\bwho (?:is|are) not (?=[a-z])", "non "),
-        (r"\bbenzyl[- ]penicillin\b", "benzylpenicillin"),
-        (r"\bco trimoxazole\b", "cotrimoxazole"),
-        (r"\b(type|stage|grade|class)-(?=\d)", r"\1 "),
-        (r"\b(\d+)(?:st|nd|rd|th)(?= (?:week|day|month|year))", r"\1"),
-        (r"\bACEIs?\b|\bACE[- ]?Is?\b|\bACE[- ]inhibitors?\b|\bangiotensin[- ]converting[- ]enzyme inhibitors?\b", "aceinhibitor"),
-        (r"\bARBs?\b|\bangiotensin(?: II)? receptor blockers?\b", "angiotensinblocker"),
-        (r"\bPPIs?\b|\bproton[- ]pump inhibitors?\b", "protonpumpinhibitor"),
-        (r"\bNSAIDs?\b|\bnonsteroidal anti-?inflammatory (?:drugs?|agents?)\b|\bnon-steroidal anti-?inflammatory (?:drugs?|agents?)\b", "nsaid"),
-        (r"\bbecause of\b|\bdue to\b|\bowing to\b|\bon account of\b", "because"),
-        (r"\bcontra-indicat", "contraindicat"),
-        (r"\bpost-?operative(?:ly)?\b|\bafter surgery\b|\bafter (?:the )?operation\b", "postoperative"),
-        (r"\bfirst[- ](?:line|choice)\b", "first-line"),
-        (r"\bsecond[- ]line\b", "second-line"),
-        (r"\bstarting (?:dose|dosage)\b|\b(?:start(?:ed|ing)?|begin|begun|initiated|commenced?) (?:with|at|on)(?: a dose of)?(?= \d)", "initial"),
-        (r"\bas well as\b|\balong with\b|\btogether with\b|\bin addition to\b|\bcombined with\b|\bin combination with\b", "and"),
-        (r"\bapart from\b|\bother than\b|\bwith the exception of\b|\bexcept(?:ing)?(?: for| in| when| if)?\b", "except"),
-        (r"\brather than\b|\binstead of\b", "not"),
-        (r"\b(?:is|are) to be\b", "should be"),
-        (r"\bcan't\b|\bcannot\b|\bcan not\b", "can not"),
-        (r"(?<=\w)n't\b", " not"),
-        (r"\bthe above\b|\babove[- ]mentioned\b|\b(?:stated|mentioned|described) above\b|\bas above\b", "this"),
-        (r"\bnot only\b", "both"),
-        (r"\bno longer\b(?! than)", "stop"),
-        (r"\bat the same time as\b", "with"),
+# What may stand in a text for the pattern to be tried (lower case), the pattern, and what it becomes.
+_PHRASES: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = tuple(
+    (tuple(hints.split("|")), re.compile(pattern, re.IGNORECASE), concept)
+    for hints, pattern, concept in (
+        ("i.|intra-", r"\bi\.\s?v\b\.?|\bintra-venous", "intravenous"),
+        ("i.|intra-", r"\bi\.\s?m\b\.?|\bintra-muscular", "intramuscular"),
+        ("s.|skin", r"\bs\.\s?c\b\.?|\bunder the skin\b", "subcutaneous"),
+        ("p.|mouth|per o", r"\bp\.\s?o\b\.?|\bby mouth\b|\bper os\b|\bper oral\b", "oral"),
+        ("p.|rectum", r"\bp\.\s?r\b\.?(?!\s?n)|\bper rectum\b", "rectal"),
+        ("p.|vagina", r"\bp\.\s?v\b\.?|\bper vaginam?\b", "vaginal"),
+        ("tongue", r"\bunder the tongue\b", "sublingual"),
+        (
+            "p.|require|need|necessary",
+            r"\bp\.\s?r\.\s?n\b\.?|\b(?:when|as|if) (?:required|needed|necessary)\b|\bas-needed\b",
+            "asneeded",
+        ),
+        (
+            "away|at once|soon|delay",
+            r"\b(?:straight|right) away\b|\bat once\b|\bas soon as possible\b|\bwithout delay\b",
+            "immediately",
+        ),
+        ("blood pressure", r"\b(?:high|raised|elevated) blood pressure\b", "hypertension"),
+        ("low blood|glycemia", r"\blow blood (?:glucose|sugar)\b|\bhypoglycemia\b", "hypoglycaemia"),
+        ("high blood|glycemia", r"\bhigh blood (?:glucose|sugar)\b|\bhyperglycemia\b", "hyperglycaemia"),
+        ("-", r"\b(anti|pre|post|co|re|sub|inter|multi|peri|auto|hyper|hypo|extra|ultra)-(?=[a-z]{3})", r"\1"),
+        ("anti ", r"\banti (?=[a-z]{4})", "anti"),
+        (
+            "all |every ",
+            r"\b(?:all|every) (?=(?:\w+ )?"
+            r"(?:patients?|child(?:ren)?|adults?|(?:wo)?men|cases|people|infants?|babies|neonates?)\b)",
+            "everyone ",
+        ),
+        ("who ", r"\bwho (?:is|are) not (?=[a-z])", "non "),
+        ("benzyl", r"\bbenzyl[- ]penicillin\b", "benzylpenicillin"),
+        ("co t", r"\bco trimoxazole\b", "cotrimoxazole"),
+        ("type-|stage-|grade-|class-", r"\b(type|stage|grade|class)-(?=\d)", r"\1 "),
+        ("st |nd |rd |th ", r"\b(\d+)(?:st|nd|rd|th)(?= (?:week|day|month|year))", r"\1"),
+        (
+            "ace|angiotensin",
+            r"\bACEIs?\b|\bACE[- ]?Is?\b|\bACE[- ]inhibitors?\b|\bangiotensin[- ]converting[- ]enzyme inhibitors?\b",
+            "aceinhibitor",
+        ),
+        ("arb|angiotensin", r"\bARBs?\b|\bangiotensin(?: II)? receptor blockers?\b", "angiotensinblocker"),
+        ("ppi|pump", r"\bPPIs?\b|\bproton[- ]pump inhibitors?\b", "protonpumpinhibitor"),
+        ("nsaid|steroid", r"\bNSAIDs?\b|\bnon-?steroidal anti-?inflammatory (?:drugs?|agents?)\b", "nsaid"),
+        (
+            "because of|due to|owing|account",
+            r"\bbecause of\b|\bdue to\b|\bowing to\b|\bon account of\b",
+            "because",
+        ),
+        (
+            "post|after",
+            r"\bpost-?operative(?:ly)?\b|\bafter surgery\b|\bafter (?:the )?operation\b",
+            "postoperative",
+        ),
+        ("first", r"\bfirst[- ](?:line|choice)\b", "first-line"),
+        ("second", r"\bsecond[- ]line\b", "second-line"),
+        (
+            "start|begin|begun|initiated|commence",
+            r"\bstarting (?:dose|dosage)\b|"
+            r"\b(?:start(?:ed|ing)?|begin|begun|initiated|commenced?) (?:with|at|on)(?: a dose of)?(?= \d)",
+            "initial",
+        ),
+        (
+            "well as|along|together|addition|combin",
+            r"\bas well as\b|\balong with\b|\btogether with\b|\bin addition to\b|\bcombined with\b|"
+            r"\bin combination with\b",
+            "and",
+        ),
+        (
+            "apart|other than|exception|except",
+            r"\bapart from\b|\bother than\b|\bwith the exception of\b|\bexcept(?:ing)?(?: for| in| when| if)?\b",
+            "except",
+        ),
+        ("rather than|instead of", r"\brather than\b|\binstead of\b", "not"),
+        ("can", r"\bcan't\b|\bcannot\b", "can not"),
+        ("n't", r"(?<=\w)n't\b", " not"),
+        (
+            "above",
+            r"\bthe above\b|\babove[- ]mentioned\b|\b(?:stated|mentioned|described) above\b|\bas above\b",
+            "this",
+        ),
+        ("not only", r"\bnot only\b", "both"),
+        ("no longer", r"\bno longer\b(?! than)", "stop"),
+        ("contra-", r"\bcontra-indicat", "contraindicat"),
     )
-)  # fmt: skip
-_PHRASE_HINT = re.compile(
-    r"\.|mouth|per |tongue|require|need|necessary|away|once|soon|delay|pressure|blood|co[- ]t|contra-|post|after|first|second|"
-    r"start|well as|along|together|addition|combin|apart|other than|exception|except|rather|instead|to be|can|n't|only|no longer|"
-    r"glycemia|intra-|skin|same time|-|\banti |ACE|ARB|PPI|NSAID|above|who |benzyl|all |every |pump|angiot|due to|because|owing|begin|begun|initiated|commence|\d(?:st|nd|rd|th)",
-    re.IGNORECASE,
 )
 
 
-def with_phrases(text: str) -> str:
-    """Return the text with set phrases ("by mouth", "as needed") brought to one word."""
-    if not _PHRASE_HINT.search(text):
-        return text
-    for pattern, concept in _PHRASES:
-        text = pattern.sub(concept, text)
+@lru_cache(maxsize=8192)
+def prepared(text: str) -> str:
+    """Return the text in one way of writing, set phrases ("by mouth", "as needed") brought to one word."""
+    text = normalised(text)
+    lower = text.lower()
+    for hints, pattern, concept in _PHRASES:
+        for hint in hints:
+            if hint in lower:
+                changed = pattern.sub(concept, text)
+                if changed is not text:
+                    text, lower = changed, changed.lower()
+                break
     return text
 
 
@@ -148,10 +189,6 @@ def parts_of(word: str) -> tuple[str, ...]:
     return tuple(part for part in re.split(r"[-/]", word) if part)
 
 
-def words_of(text: str) -> Iterator[re.Match[str]]:
-    return WORD.finditer(text)
-
-
 @lru_cache(maxsize=65536)
 def is_medicine(concept: str, word: str) -> bool:
     """Tell whether a word names a medicine, by a list and by the endings of generic names."""
@@ -164,11 +201,23 @@ def is_medicine(concept: str, word: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def concepts_of(text: str) -> frozenset[str]:
-    """Return the content concepts of a text, figures left out."""
-    found = set()
-    for match in WORD.finditer(with_phrases(normalised(text))):
-        for part in parts_of(match.group()):
+def _read(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    found: set[str] = set()
+    medicines: set[str] = set()
+    for word in WORD.findall(prepared(text)):
+        for part in parts_of(word.lower()):
             if concept := concept_of(part):
                 found.add(concept)
-    return frozenset(found)
+                if is_medicine(concept, part):
+                    medicines.add(concept)
+    return frozenset(found), frozenset(medicines)
+
+
+def concepts_of(text: str) -> frozenset[str]:
+    """Return the content concepts of a text, among them names with figures but no quantities."""
+    return _read(text)[0] if text else frozenset()
+
+
+def medicines_of(text: str) -> frozenset[str]:
+    """Return the concepts of a text that name medicines."""
+    return _read(text)[1] if text else frozenset()

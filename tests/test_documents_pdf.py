@@ -45,6 +45,15 @@ def test_a_larger_bold_line_is_a_heading_and_wrapped_lines_are_one_paragraph() -
     assert {block.page for _, block in blocks(document)} == {1}
 
 
+def test_the_title_names_no_population_but_the_path_does() -> None:
+    sheet = (
+        page_of("CHEST PAIN - ADULT").text(72, 200, "CHEST PAIN - PEDIATRIC", size=18, bold=True).lines(72, 230, BODY)
+    )
+    document = loaded(sheet)
+    assert document.title == "CHEST PAIN"
+    assert paths(document) == [("CHEST PAIN - ADULT",), ("CHEST PAIN - PEDIATRIC",)]
+
+
 def test_a_bold_dose_is_text_and_no_heading() -> None:
     document = loaded(page_of().text(72, 200, "Aspirin 300 mg chewed", bold=True).lines(72, 230, BODY))
     assert paths(document) == [("Chest Pain Protocol",)]

@@ -17,7 +17,7 @@ from retrieval.documents.pdf.outline import is_sane
 from retrieval.documents.pdf.page import Page
 from retrieval.documents.pdf.reading import opened, outline_of, pages_of, properties_of
 from retrieval.documents.pdf.running import BAND, Running, body_size, is_bold, running_of
-from retrieval.documents.pdf.title import promoted, title_of, with_text
+from retrieval.documents.pdf.title import promoted, title_of, with_text, without_population
 from retrieval.documents.tree import TreeBuilder, characters, characters_in
 from retrieval.guideline import Block, Coverage, Problem, Section
 
@@ -85,7 +85,7 @@ def load_pdf(data: bytes, name: str, *, ocr: bool = False) -> Loaded:
     away = ", and neither ocrmypdf nor tesseract is installed" if ocr and not is_available() else ""
     warnings = tuple(_problems(pages, [index for index in scanned if index not in read], unread, name, away))
     stated = property_title_of(properties, legible[0].raw if legible else "")
-    return Loaded(root, title, stated, coverage=coverage, warnings=warnings)
+    return Loaded(root, without_population(title), stated, coverage=coverage, warnings=warnings)
 
 
 def _headings(root: Section) -> Iterator[str]:

@@ -10,6 +10,10 @@ from retrieval.documents.pdf.page import Page
 from retrieval.guideline import Block, Section
 
 _WORD = re.compile(r"[^\W\d_]{3,}|\d{2,}")
+_POPULATION_LAST = re.compile(
+    r"[\s\-–—:,(]+(?:(?:adults?|p(?:a)?ediatrics?|child(?:ren)?|infants?|neonat\w+)(?:\s*(?:/|&|and)\s*)?)+\)?$",
+    re.IGNORECASE,
+)
 MIN_SHARED = 0.5
 MAX_CHARS = 120
 
@@ -34,6 +38,12 @@ def title_of(pages: Sequence[Page], root: Section, stem: str, body: float) -> st
         if shared and shared / min(len(wanted), len(words)) >= MIN_SHARED and score > best_score:
             best, best_score = section.heading, score
     return best
+
+
+def without_population(title: str) -> str:
+    """Return a title without the population at its end: 'Bradycardia - Adult' also names what is for children."""
+    shorter = _POPULATION_LAST.sub("", title).strip()
+    return shorter or title
 
 
 def promoted(root: Section, title: str) -> Section:

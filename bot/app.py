@@ -8,8 +8,10 @@ import logging
 import signal
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from retrieval.errors import ProductError, SettingError
 
@@ -67,6 +69,10 @@ def open_embedder(settings: Settings, data: Path) -> Embedder:
     from retrieval.embedding import make_embedder
 
     index = settings.index
+    if index.embedder == "ollama":
+        from bot.answering.ollama_server import check_address
+
+        check_address(settings.ollama.url)
     model = index.model or (settings.ollama.embed_model if index.embedder == "ollama" else "")
     return make_embedder(index.embedder, model=model, cache=data / "models", ollama_url=settings.ollama.url)
 
@@ -91,7 +97,17 @@ def open_library(settings: Settings, data: Path) -> Library:
         deny_by_default=settings.guidelines.deny_by_default,
         glossary=Glossary.from_file(Path(settings.guidelines.glossary)) if settings.guidelines.glossary else Glossary(),
     )
-    return Library.open(data, open_embedder(settings, data), options)
+    return Library.open(data, open_embedder(settings, data), options, today=lambda: today_of(settings))
+
+
+def now_of(settings: Settings) -> datetime:
+    """Return the present time in the time zone of the schedule, which decides what day it is for the guidelines."""
+    return datetime.now(ZoneInfo(settings.schedule.timezone))
+
+
+def today_of(settings: Settings) -> date:
+    """Return the present day in the time zone of the schedule."""
+    return now_of(settings).date()
 
 
 def screen_of(settings: Settings) -> Callable[[str], Screened]:
@@ -134,7 +150,7 @@ def make_answerer(settings: Settings, library: Library, writer: OllamaWriter | N
     """Return the answerer over an open library."""
     from bot.answering.answerer import Answerer
 
-    return Answerer(library, settings, writer, screen_of(settings))
+    return Answerer(library, settings, writer, screen_of(settings), today=lambda: today_of(settings))
 
 
 class ServiceOperations:
@@ -230,7 +246,9 @@ async def serve(
         index=index,
         tell=tell,
         report=index_report,
-        refresh=lambda: refresh_withdrawn(folders, data, max_lost_share=settings.guidelines.max_lost_share),
+        refresh=lambda: refresh_withdrawn(
+            folders, data, today=today_of(settings), max_lost_share=settings.guidelines.max_lost_share
+        ),
         last_run=Generations(data).last_run,
         clock=time.monotonic,
     )

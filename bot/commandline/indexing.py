@@ -36,20 +36,20 @@ def index(
     place: Place, folders: tuple[Path, ...], full: bool, dry_run: bool, confirm_removals: bool, as_json: bool
 ) -> None:
     """Bring the index up to date with the guidelines."""
-    from bot.app import folders_of, index_options, open_embedder
+    from bot.app import folders_of, index_options, now_of, open_embedder
     from retrieval.indexing import build, plan_of
 
     settings = place.settings()
     named = folders_of(settings, folders)
     options = index_options(settings, full=full, confirm_removals=confirm_removals)
     if dry_run:
-        plan = plan_of(named, place.data, options)
+        plan = plan_of(named, place.data, options, now=now_of(settings))
         _show_plan(plan, as_json)
         return
     if os.environ.get("GUIDELINE_BOT_LOW_PRIORITY"):
         os.nice(10)  # the run of a service must not slow its answers
     with progress() as update:
-        summary = build(named, place.data, open_embedder(settings, place.data), options, update)
+        summary = build(named, place.data, open_embedder(settings, place.data), options, update, now=now_of(settings))
     if as_json:
         print_json(
             {

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 import corpus
-from bot.app import index_options, open_embedder, serve
+from bot.app import index_options, now_of, open_embedder, serve
 from bot.sandbox.server import BOT_NAME, SandboxServer
 from bot.settings import Settings
 from retrieval.errors import ServiceAway
@@ -62,7 +62,9 @@ async def trial(
         own = trial_settings(settings, url, server.token_of(BOT_NAME), ollama)
         folders = tuple(Folder(one.path, one.base_url) for one in own.guidelines.folder)
         say("Indexing the guidelines ...")
-        summary = await asyncio.to_thread(build, folders, data, open_embedder(own, data), index_options(own), progress)
+        summary = await asyncio.to_thread(
+            build, folders, data, open_embedder(own, data), index_options(own), progress, now=now_of(own)
+        )
         say(f"{summary.passages} passages of {len(folders)} folder(s) are indexed.")
         environment = {
             "GUIDELINE_BOT_GUIDELINES_FOLDER": ",".join(str(folder.path) for folder in folders),

@@ -57,8 +57,8 @@ def pdf(*sheets: Sheet, title: str = "", outline: Sequence[tuple[str, int]] = ()
         content = add(f"<< /Length {len(stream.encode('cp1252'))} >>\nstream\n{stream}\nendstream")
         pages.append(
             add(
-                f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 {PAGE_HEIGHT}] /Rotate {sheet.rotate} /Contents {content} 0 R"
-                f" /Resources << /Font << /F {fonts} 0 R /B {bold} 0 R >> >> >>"
+                f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 {PAGE_HEIGHT}] /Rotate {sheet.rotate}"
+                f" /Contents {content} 0 R /Resources << /Font << /F {fonts} 0 R /B {bold} 0 R >> >> >>"
             )
         )
     kids = " ".join(f"{page} 0 R" for page in pages)

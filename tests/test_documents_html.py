@@ -47,7 +47,8 @@ def test_breadcrumbs_are_the_title_where_the_first_heading_is_the_name_of_the_si
 
 def test_a_box_has_its_heading_in_the_path_and_what_follows_the_box_has_not() -> None:
     document = html(
-        '<h2>A</h2><h2>Treatment</h2><p>Before</p><div class="box"><div class="box-header">Recommended</div>Drug 1 g<br>'
+        '<h2>A</h2><h2>Treatment</h2><p>Before</p><div class="box">'
+        '<div class="box-header">Recommended</div>Drug 1 g<br>'
         "<div>OR</div>Drug 2 g</div><p>After</p>"
     )
     found = {block.text: path for path, block in blocks(document)}
@@ -90,7 +91,8 @@ def test_a_first_row_of_data_is_not_taken_for_the_header() -> None:
 
 def test_a_label_row_in_a_table_is_read_with_the_rows_below_it() -> None:
     document = html(
-        "<table><tr><th>Drug</th><th>Dose</th></tr><tr><td colspan=2>Second line</td></tr><tr><td>A</td><td>1 g</td></tr></table>"
+        "<table><tr><th>Drug</th><th>Dose</th></tr><tr><td colspan=2>Second line</td></tr>"
+        "<tr><td>A</td><td>1 g</td></tr></table>"
     )
     assert [(block.text, block.lead) for _, block in blocks(document)][1:] == [
         ("Second line", "Drug | Dose"),

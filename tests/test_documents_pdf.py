@@ -247,6 +247,7 @@ def test_a_text_layer_that_makes_no_words_is_not_taken_for_text() -> None:
     ("data", "words"),
     [
         (pdf(page_of())[:400], "truncated"),
+        (pdf(page_of(), page_of("Second"))[:-60], "truncated"),
         (b"%PDF-1.4\nnothing of the kind\n%%EOF", "damaged"),
         (pdf(page_of(), encrypt=True), "password"),
     ],

@@ -32,8 +32,8 @@ def lines_of(chars: Sequence[Char], page: int, style_of: StyleOf) -> Iterator[Li
         words = tuple(_words(part))
         if not words:
             continue
-        visible = [char for char in part if not char.text.isspace()]
-        letters = [char for char in visible if char.text.isalnum()] or visible
+        letters = [char for char in part if char.text.isalnum()]
+        letters = letters or [char for char in part if not char.text.isspace()]
         size = median([char.y1 - char.y0 for char in letters])
         box = around([word.box for word in words])
         yield Line(words, box, style_of(letters[0], letters[-1], size), 0, page)
@@ -93,6 +93,8 @@ def _words(part: Sequence[Char]) -> Iterator[Word]:
 
 
 def _word(texts: Sequence[str], chars: Sequence[Char]) -> Word:
+    if len(chars) == 1:
+        return Word(texts[0], Box(*chars[0][1:5]))
     box = Box(
         min([char.x0 for char in chars]),
         min([char.y0 for char in chars]),

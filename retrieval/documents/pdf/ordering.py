@@ -27,7 +27,7 @@ def in_reading_order(lines: Sequence[Line]) -> list[Line]:
         if before >= 0 and _goes_on(ordered[before], line):
             place = before + 1
         if middle < lowest:
-            place = next((at for at, other in enumerate(ordered) if _is_below(other, line, middle)), place)
+            place = _first_below(ordered, line, middle, place)
             # What the found line belongs to may begin with a short line beside this one: a heading.
             while 0 < place < len(ordered) and _begins(ordered[place - 1], ordered[place], middle):
                 place -= 1
@@ -46,6 +46,14 @@ def _goes_on(above: Line, line: Line) -> bool:
     gap = line.box.y0 - above.box.y1
     below = -0.5 * height < gap < 3 * height and above.box.x0 < line.box.x1 and above.box.x1 > line.box.x0
     return beside or below
+
+
+def _first_below(ordered: Sequence[Line], line: Line, middle: float, place: int) -> int:
+    """Return where the first line that stands right below a line is; `place` where there is none."""
+    for at, other in enumerate(ordered):
+        if other.box.y1 > middle and _is_below(other, line, middle):
+            return at
+    return place
 
 
 def _is_below(other: Line, line: Line, middle: float) -> bool:

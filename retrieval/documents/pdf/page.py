@@ -42,11 +42,13 @@ class Box:
 
 def around(boxes: Sequence[Box]) -> Box:
     """Return the smallest box around some (at least one)."""
+    if len(boxes) == 1:
+        return boxes[0]
     return Box(
-        min(box.x0 for box in boxes),
-        min(box.y0 for box in boxes),
-        max(box.x1 for box in boxes),
-        max(box.y1 for box in boxes),
+        min([box.x0 for box in boxes]),
+        min([box.y0 for box in boxes]),
+        max([box.x1 for box in boxes]),
+        max([box.y1 for box in boxes]),
     )
 
 

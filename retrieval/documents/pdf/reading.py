@@ -27,11 +27,15 @@ from retrieval.errors import DocumentError
 Matrix = tuple[float, float, float, float, float, float]
 Corners = tuple[float, float, float, float]
 _LOCK = threading.RLock()
+# Written by pdfium under the lock, and read at once.
+_FONT_NAME = ctypes.create_string_buffer(128)
+_FONT_FLAGS = ctypes.c_int()
 # A path of more parts than this is a drawing.
 MAX_PATH_PARTS = 400
 MAX_PAGE_OBJECTS = 20_000
 MAX_PAGE_CHARS = 200_000
 MAX_PAGES = 5_000
+END_WITHIN_BYTES = 8_192
 RULE_MAX_POINTS = 3.0
 BOLD_WEIGHT = 600
 _RUN = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}|.", re.DOTALL)
@@ -58,11 +62,14 @@ def opened(data: bytes, name: str) -> Iterator[pdfium.PdfDocument]:
     Raises:
         DocumentError: it is damaged, truncated, or needs a password to be read.
     """
+    if b"%%EOF" not in data[-END_WITHIN_BYTES:]:
+        # pdfium would repair it and give the pages that are left, without a word of the others.
+        raise DocumentError(name, "is a truncated PDF: its end is missing; put a whole copy in its place")
     with _LOCK:
         try:
             document = pdfium.PdfDocument(data)
         except pdfium.PdfiumError as error:
-            raise DocumentError(name, _reason(error, data)) from None
+            raise DocumentError(name, _reason(error)) from None
         try:
             if len(document) == 0:
                 raise DocumentError(name, "is a PDF without pages; put a whole copy in its place")
@@ -123,12 +130,10 @@ def picture_of(document: pdfium.PdfDocument, index: int, dpi: int) -> bytes:
         page.close()
 
 
-def _reason(error: Exception, data: bytes) -> str:
+def _reason(error: Exception) -> str:
     text = str(error).lower()
     if "password" in text:
         return "is protected by a password; save a copy without it"
-    if b"%%EOF" not in data[-2048:]:
-        return "is a damaged or truncated PDF; put a whole copy in its place"
     return "is a damaged PDF; open it in a PDF program and save it again"
 
 
@@ -221,10 +226,8 @@ def _private(textpage: Any, index: int, code: int) -> str:
 
 def _font(textpage: Any, index: int) -> tuple[str, int]:
     """Return the lower-case name and the flags of a character's font."""
-    flags = ctypes.c_int()
-    buffer = ctypes.create_string_buffer(128)
-    size = pdfium_c.FPDFText_GetFontInfo(textpage, index, buffer, 128, ctypes.byref(flags))
-    return (buffer.value.decode("utf-8", "ignore").lower() if 0 < size <= 128 else ""), flags.value
+    size = pdfium_c.FPDFText_GetFontInfo(textpage, index, _FONT_NAME, 128, ctypes.byref(_FONT_FLAGS))
+    return (_FONT_NAME.value.decode("utf-8", "ignore").lower() if 0 < size <= 128 else ""), _FONT_FLAGS.value
 
 
 class _Fonts:

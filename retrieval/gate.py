@@ -36,8 +36,9 @@ WEIGHTS = MappingProxyType({"near": 0.5, "line": 0.5, "coverage": 0.4, "path": 0
 MISSING_WEIGHT = 0.6
 # A gap up to the first is nothing, from the second on the fact is missing altogether.
 GAP_FREE, GAP_FULL = 0.2, 0.4
-# The second look is for the best sources and for those that would pass.
-LOOKED_AT = 10
+# The second look is for so many of the best sources; in the others the fact counts as missing, whatever the
+# min_score, so that a score never depends on it.
+LOOKED_AT = 20
 # From here on a unit is said to name a thing.
 NAMES_FROM = 0.6
 
@@ -117,15 +118,14 @@ def judge(
     bases = [weighted(part) for part in parts]
     looks: dict[int, Look] = {}
     if options.fact_check and fact.checked:
-        places = [place for place, base in enumerate(bases) if place < LOOKED_AT or base >= options.min_score]
-        looks = looks_at(reading, fact, ranked, places, statistics, embed)
-    short = brevity(asked_terms(reading, statistics)) if looks else 1.0
+        looks = looks_at(reading, fact, ranked[:LOOKED_AT], statistics, embed)
+    # The longer a message, the less its wording says of what is asked for.
+    short = brevity(asked_terms(reading, statistics)) if looks else 0.0
     spoken = max((look.speaks for look in looks.values()), default=0.0)
     sources = []
     for place, (one, part, base) in enumerate(zip(ranked, parts, bases, strict=True)):
         look = looks.get(place)
-        # The longer a message, the less its wording says of what is asked for.
-        missing = short * missing_share(spoken, look) if look else 0.0
+        missing = short * missing_share(spoken, look)
         sources.append(_source(place, one, {**part, "missing": missing}, base, look, fact, options))
     return tuple(sources), _verdict(sources, bases, looks, ranked, fact, options)
 
@@ -146,12 +146,15 @@ def weighted(parts: dict[str, float]) -> float:
     return sum(WEIGHTS[name] * part for name, part in parts.items()) / sum(WEIGHTS.values())
 
 
-def missing_share(spoken: float, look: Look) -> float:
+def missing_share(spoken: float, look: Look | None) -> float:
     """Return how far the asked fact is missing in a source, in [0, 1].
 
     The gap between the best place that speaks of what is asked about, and the best place of this source that
-    speaks of it *and* holds the kind of fact, drawn out between `GAP_FREE` and `GAP_FULL`.
+    speaks of it *and* holds the kind of fact, drawn out between `GAP_FREE` and `GAP_FULL`; 1 for a source that was
+    not looked into.
     """
+    if look is None:
+        return 1.0
     return _clipped((spoken - look.carries - GAP_FREE) / (GAP_FULL - GAP_FREE))
 
 
@@ -159,14 +162,10 @@ def looks_at(
     reading: Reading,
     fact: AskedFact,
     ranked: Sequence[Ranked],
-    places: Sequence[int],
     statistics: TermStatistics,
     embed: Embed | None = None,
 ) -> dict[int, Look]:
-    """Look into the units of some sources: do they speak of what is asked about, and hold the kind of fact?
-
-    Args:
-        places: indexes into `ranked`.
+    """Look into the units of sources: do they speak of what is asked about, and hold the kind of fact?
 
     Returns:
         place → what was seen; a passage without units is left out.
@@ -175,8 +174,8 @@ def looks_at(
     vectors = embed([chunk.text for chunk in chunks]) if embed and chunks else None
     weights = np.array([chunk.weight(statistics) for chunk in chunks])
     looks = {}
-    for place in places:
-        candidate = ranked[place].candidate
+    for place, one in enumerate(ranked):
+        candidate = one.candidate
         units = units_of(candidate.passage)
         if not units:
             continue
@@ -213,7 +212,7 @@ def _source(
     if kept:
         reason = f"holds {_kinds(fact)} for what is asked about" if look and not parts["missing"] else ""
     elif base >= options.min_score:
-        reason = f"{_names(look)}, but gives no {_kinds(fact, article=False)}"
+        reason = f"{_names(look)}, but gives no {_kinds(fact, article=False)}" if look else "is not among the best"
     else:
         reason = f"scores {gate:.2f}, {options.min_score:.2f} is needed"
     units = units_of(one.passage)

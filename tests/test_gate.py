@@ -104,6 +104,16 @@ def test_the_gate_score_is_the_sum_of_its_printed_parts() -> None:
         assert all(0.0 <= part <= 1.0 for part in parts.values())
 
 
+@pytest.mark.parametrize("question", ["gentamicin dose in sepsis", "amoxicillin dose in pneumonia", "fever"])
+def test_no_score_depends_on_what_the_gate_needs(question: str) -> None:
+    many = [candidate(passage(f"- Drug{n} 5 mg\n- Gentamicin", guideline=f"{n}.md"), 0.6 - n / 100) for n in range(30)]
+    scores = [
+        [source.scores.gate for source in ask(question, *many, options=GateOptions(min_score))[0]]
+        for min_score in (0.0, 0.4, 0.9)
+    ]
+    assert scores[0] == scores[1] == scores[2]
+
+
 def test_tags_follow_the_rank() -> None:
     sources, _ = ask("fever")
     assert [source.tag for source in sources] == ["S1", "S2", "S3"]

@@ -102,12 +102,12 @@ def _with_header(page: Page, lattice: Lattice) -> Lattice:
         return lattice
     top = min(line.box.y0 for _, line in names)
     head = tuple(
-        Cell(0, column, 1, column + 1, replace(line.box, y0=top), line.words, (line,))
+        Cell(0, column, 1, column + 1, line.box._replace(y0=top), line.words, (line,))
         for column, (_, line) in sorted(zip(columns, names, strict=True), key=lambda pair: pair[0])
     )
     below = tuple(replace(cell, row=cell.row + 1, row_end=cell.row_end + 1) for cell in lattice.cells)
     places = lattice.places | {place for place, _ in names}
-    return Lattice(replace(lattice.box, y0=top), lattice.rows + 1, lattice.columns, (*head, *below), places)
+    return Lattice(lattice.box._replace(y0=top), lattice.rows + 1, lattice.columns, (*head, *below), places)
 
 
 def _found(page: Page, rules: Sequence[Box]) -> list[Lattice]:

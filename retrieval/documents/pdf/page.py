@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A rectangle in points, origin at the top left of the page as it is read."""
+class Box(NamedTuple):
+    """A rectangle in points, origin at the top left of the page as it is read.
+
+    A tuple, like what is made of it, because a page has thousands of them.
+    """
 
     x0: float
     y0: float
@@ -53,10 +55,7 @@ def around(boxes: Sequence[Box]) -> Box:
 
 
 class Char(NamedTuple):
-    """A character or a run of letters, the box of its font's line (not of its ink), and its place in pdfium's text.
-
-    A tuple, because a page has thousands of them.
-    """
+    """A character or a run of letters, the box of its font's line (not of its ink), its place in pdfium's text."""
 
     text: str
     x0: float
@@ -66,8 +65,7 @@ class Char(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     text: str
     box: Box
 

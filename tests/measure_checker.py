@@ -536,9 +536,8 @@ def cases_of(documents: list[Path], seed: int) -> Iterator[Case]:
                 interesting = bool(re.search(r"\d|\bnot\b|avoid|\bif\b|unless|only|until|contraind", text))
                 if rng.random() < (0.5 if interesting else 0.12):
                     yield Case("supported: word for word", True, tagged(text), source)
-                if answer := paraphrase(text, rng):
-                    if rng.random() < (0.6 if interesting else 0.15):
-                        yield Case("supported: written otherwise", True, tagged(answer), source)
+                if (answer := paraphrase(text, rng)) and rng.random() < (0.6 if interesting else 0.15):
+                    yield Case("supported: written otherwise", True, tagged(answer), source)
                 if answer := reordered(text, rng):
                     yield Case("supported: reordered", True, f"{answer} [S1].", source)
                 for kind, alter in ALTERATIONS.items():

@@ -87,6 +87,7 @@ _HEDGE = re.compile(
 )
 _SPLITS = v.words("; , and or but while whereas then ( ) plus followed . & +")
 _AGAINST = ("negation", "unsupported")
+_MAX_SENTENCE_CHARS = 1500
 _MAX_RUNS = 24
 
 
@@ -143,6 +144,8 @@ class _Checking:
             return [("citation", "a tag without a sentence")]
         if not cites:
             return [("citation", "the sentence cites no source")]
+        if len(body) > _MAX_SENTENCE_CHARS:
+            return [("unsupported", "too long a sentence to be checked")]
         if TAG.match(sentence.lstrip("-*•+ ")) and not re.search(rf"\w.*{TAG.pattern}", TAG.sub("", sentence, count=1)):
             problems.append(("citation", "the tag stands before the sentence"))
         problems += [("citation", f"[{tag}] is not among the sources") for tag in cites if tag not in self.texts]
@@ -283,7 +286,7 @@ class _Checking:
         best: list[Problem] = []
         for _, _, cited in sorted(ranked, key=lambda r: r[:2], reverse=True)[:3]:
             found = problems_with(piece, cited.statement, cited.also)
-            if found and (not best or len(found) < len(best)):
+            if found and (not best or _distance(found) < _distance(best)):
                 best = found
         return [], best
 
@@ -311,6 +314,13 @@ class _Checking:
         if word == "no" and not disagree and not negative:
             return [("negation", "'no', but the source does not say so")]
         return []
+
+
+def _distance(problems: Sequence[Problem]) -> float:
+    """How far a statement is from carrying a piece; a number that it lacks weighs more than one it has otherwise."""
+    return sum(
+        2.0 if "is not in the source's statement" in detail or kind == "term" else 1.0 for kind, detail in problems
+    )
 
 
 def _joined_yes_no(sentences: Sequence[str]) -> list[str]:

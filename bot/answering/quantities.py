@@ -71,6 +71,7 @@ class Quantity:
 
 _DOSE_UNITS = v.words("mg mcg ng g ml l iu mu mmol meq tablet capsule puff drop spray sachet ampoule vial teaspoon")
 _HOURS = {"second": 1 / 3600, "minute": 1 / 60, "hour": 1.0, "day": 24.0, "week": 168.0, "month": 730.0, "year": 8760.0}
+_REACH = 80  # characters before a number that may say what it is
 _MONTHS = {"month": 1.0, "year": 12.0}
 
 _SEP = r"\s*(?:-|–|\bto\b|\bor\b)\s*"
@@ -323,12 +324,18 @@ def _read(text: str, match: re.Match[str], floor: int) -> Quantity | None:
         written_unit, per_h = "", 1 / 60
     if per_h and written_unit in ("beat", "breath", "cycle"):
         written_unit = ""
-    if shape == "one" and not units and not suffix and not per_h and (label := _LABEL.search(text[:start])):
+    if (
+        shape == "one"
+        and not units
+        and not suffix
+        and not per_h
+        and (label := _LABEL.search(text, max(0, start - _REACH), start))
+    ):
         return Quantity(tuple(values), label.group(1).lower(), start=start, end=end, text=text[label.start() : end])
     comparison, begin = comparison_before(text, start, written_unit, floor)
     if not comparison:
         comparison, end = comparison_after(text, end)
-    if shape == "range" and (between := _BETWEEN.search(text[:start])):
+    if shape == "range" and (between := _BETWEEN.search(text, max(0, start - _REACH), start)):
         begin = between.start()
     if written_unit in _HOURS and not suffix and not per_h:
         return _read_time(text, values, units, shape, comparison, begin, end, start)
@@ -356,7 +363,7 @@ def _read_time(
         scaled = tuple(v / 730.0 for v in scaled)
     else:
         scaled, name = tuple(v[0] for v, _ in pairs), pairs[0][1]
-    before = text[:begin]
+    before = text[max(0, begin - _REACH) : begin]
     role: Role = ""
     long = name == "month" or units[-1] in ("week", "day")
     if long and (_AGE_AFTER.match(text, end) or _AGE_BEFORE.search(before)):
@@ -385,7 +392,7 @@ def _range_at(text: str, start: int, end: int, first_unit: str, first: float) ->
         return None
     second = number_value(match["n"])
     if separator == "and":
-        return match if _BETWEEN.search(text[:start]) else None
+        return match if _BETWEEN.search(text, max(0, start - _REACH), start) else None
     if separator == "or":
         return match if not has_unit and second == first + 1 else None
     unit, _ = _unit_at(text, match.end())

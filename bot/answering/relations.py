@@ -45,13 +45,21 @@ def lost_conditions(piece: Piece, statement: Statement) -> list[Problem]:
             kept = bool(words & {"if", "when", "whenever", "where", "unless", "until"})
         kind = "negation" if condition.kind in ("exception", "only") else "unsupported"
         if condition.kind == "exception":
-            kept = kept and (bool(words & v.EXCEPTIONS) or ("if" in words and bool(words & {"not", "no", "without"})))
+            kept = kept and (bool(words & v.EXCEPTIONS) or _denied_if(piece))
         elif condition.kind == "only":
             kept = share >= 0.6 and (bool(words & v.ONLY) or bool(words & v.EXCEPTIONS))
         if not kept:
             text = " ".join(t.word for t in statement.tokens[condition.start : condition.end])
             problems.append((kind, f"the source's condition is dropped: '{text}'"))
     return problems
+
+
+def _denied_if(piece: Piece) -> bool:
+    """Tell whether the answer has 'if … not …', which may stand for 'unless'."""
+    return any(
+        c.kind == "if" and any(t.word in ("not", "no", "never", "without") for t in piece.sentence[c.start : c.end])
+        for c in conditions_of(piece.sentence)
+    )
 
 
 def swapped_conditions(piece: Piece, statement: Statement) -> list[Problem]:

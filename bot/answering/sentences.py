@@ -96,7 +96,7 @@ def _ends_sentence(line: str, dot: int, end: int) -> bool:
         return True
     if line[dot:end].startswith("..") or line[dot] == "…":
         return not rest or not rest[0].islower()
-    word = re.search(r"[\w.]*$", line[:dot])
+    word = re.search(r"[\w.]*$", line[max(0, dot - 24) : dot])
     before = (word.group().lower() if word else "").strip(".")
     following = rest.lstrip("\"'“‘([*_")
     if not following:

@@ -111,6 +111,17 @@ def test_a_drawn_table_is_rows_with_every_value_under_its_own_header() -> None:
     assert document.coverage.tables == 1
 
 
+def test_cells_that_are_stored_without_a_blank_between_them_stay_apart() -> None:
+    sheet = page_of().grid([72, 100, 128, 156], [200, 220, 240])
+    for number, row in enumerate([("AB", "CD", "EF"), ("1", "2", "3")]):
+        sheet.content.append("BT /F 10 Tf")
+        for column, cell in enumerate(row):
+            sheet.content.append(f"1 0 0 1 {86 + 28 * column - 5 * len(cell)} {792 - 214 - 20 * number} Tm ({cell}) Tj")
+        sheet.content.append("ET")
+    table = [block.text for _, block in blocks(loaded(sheet)) if block.kind in ("header", "row")]
+    assert table == ["AB | CD | EF", "1 | 2 | 3"]
+
+
 def test_a_table_that_goes_on_over_the_page_keeps_its_header() -> None:
     second = Sheet()
     for column, cell in enumerate(("Fentanyl", "50 micrograms", "1 microgram/kg")):
@@ -162,6 +173,15 @@ def test_an_underlined_sign_alone_is_or_equal_and_an_underlined_phrase_is_not() 
     text = "\n".join(block.text for _, block in blocks(loaded(sheet)))
     assert "SBP ≤ 100" in text
     assert "HR < 50" in text
+
+
+def test_a_power_of_ten_is_not_read_as_a_larger_number() -> None:
+    sheet = (
+        page_of().text(72, 200, "Platelets below 10").text(153.3, 196, "9", size=6).text(160, 200, "per litre of blood")
+    )
+    text = "\n".join(block.text for _, block in blocks(loaded(sheet)))
+    assert "109" not in text
+    assert "10⁹" in text
 
 
 def test_running_lines_go_and_page_numbers_too_but_body_text_stays() -> None:

@@ -83,7 +83,7 @@ def _words(part: Sequence[Char]) -> Iterator[Word]:
             if char.x0 - last.x1 > WORD_GAP * max(char.y1 - char.y0, last.y1 - last.y0):
                 yield _word(texts, inside)
                 texts, inside = [], []
-            elif text in _RAISABLE and _is_superscript(char, texts, inside):
+            elif text[0] in _RAISABLE and _is_superscript(char, texts, inside):
                 # 10 to the 9th must not read 109.
                 text = text.translate(_SUPERSCRIPTS)
         texts.append(text.translate(_LIGATURES))
@@ -107,8 +107,8 @@ def _word(texts: Sequence[str], chars: Sequence[Char]) -> Word:
 def _is_superscript(char: Char, texts: Sequence[str], chars: Sequence[Char]) -> bool:
     """Tell whether a character is small and stands raised on a digit."""
     for text, base in zip(reversed(texts), reversed(chars), strict=True):
-        if text in _SUPERSCRIPT_SIGNS:
+        if text[0] in _SUPERSCRIPT_SIGNS:
             continue
         height = base.y1 - base.y0
-        return text.isdigit() and char.y1 - char.y0 < 0.8 * height and base.y1 - char.y1 > 0.2 * height
+        return text[-1:].isdigit() and char.y1 - char.y0 < 0.8 * height and base.y1 - char.y1 > 0.2 * height
     return False

@@ -37,6 +37,8 @@ MAX_PAGE_CHARS = 200_000
 MAX_PAGES = 5_000
 END_WITHIN_BYTES = 8_192
 RULE_MAX_POINTS = 3.0
+# Letters that are wider than this on average, in heights, have a gap between them.
+LETTER_WIDTH = 0.8
 BOLD_WEIGHT = 600
 _RUN = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}|.", re.DOTALL)
 _BOLD_NAMES = ("bold", "black", "heavy", "demi")
@@ -142,8 +144,9 @@ def _page(document: pdfium.PdfDocument, page: pdfium.PdfPage, index: int) -> Pag
     label = (document.get_page_label(index) or "").strip()
     textpage = page.get_textpage()
     try:
-        chars = _chars(textpage.raw, turn)
         rules, grounds, drawn = _drawings(page, turn)
+        upright = sum(rule.height > rule.width for rule in (*rules, *grounds))
+        chars = _chars(textpage.raw, turn, upright >= 3)
         chars = or_equal(chars, rules)
         fonts = _Fonts(textpage.raw)
         lines = in_reading_order(tuple(lines_of(chars, index + 1, fonts.style)))
@@ -174,7 +177,7 @@ class _Turn:
         return self.top - top, self.right - right, self.top - bottom, self.right - left
 
 
-def _chars(textpage: Any, turn: _Turn) -> list[Char]:
+def _chars(textpage: Any, turn: _Turn, in_tables: bool) -> list[Char]:
     rectangle = pdfium_c.FS_RECTF()
     reference = ctypes.byref(rectangle)
     box_of = pdfium_c.FPDFText_GetLooseCharBox
@@ -197,6 +200,13 @@ def _chars(textpage: Any, turn: _Turn) -> list[Char]:
             # Letters side by side: the first and the last say where all of them are.
             box_of(textpage, end - 1, reference)
             a0, b0, a1, b1 = turned(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top)
+            if in_tables or a1 - x0 > LETTER_WIDTH * (end - first) * max(y1 - y0, 1.0):
+                # Cells side by side may be stored without a blank between them: a box for each letter.
+                for number in range(first, end):
+                    box_of(textpage, number, reference)
+                    corners = turned(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top)
+                    append(Char(text[number], *corners, number))
+                continue
             x0, y0, x1, y1 = min(x0, a0), min(y0, b0), max(x1, a1), max(y1, b1)
         elif "\uf000" <= run <= "\uf0ff":
             run = _private(textpage, first, ord(run))

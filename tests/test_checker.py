@@ -166,6 +166,12 @@ def test_numbers_are_strict_in_other_languages_too() -> None:
     assert not check("Donner 250 mg toutes les huit heures [S1].", source).supported
 
 
+def test_a_line_that_only_joins_carries_no_dose() -> None:
+    source = {"S1": "Children: 5 - 15 mg daily\nOr\nChildren: 20 mg daily"}
+    assert not check("Children: 10 - 15 mg daily [S1].", source).supported
+    assert not check("10 - 15 mg daily [S1].", {"S1": "- Or\n- 5 mg daily"}).supported
+
+
 def test_an_empty_answer_is_not_supported() -> None:
     assert checked("") == Report(False, ())
 

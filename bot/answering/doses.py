@@ -31,7 +31,9 @@ def wrong_quantities(piece: Piece, statement: Statement) -> list[Problem]:
                 best = found
             if not best:
                 break
-        problems += best or []
+        if best is None:  # the statement holds no words at all ("Or:")
+            best = [_quantity_problem(quantity, ()) for quantity in group.quantities]
+        problems += best
     return problems
 
 

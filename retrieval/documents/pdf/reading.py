@@ -8,7 +8,8 @@ from __future__ import annotations
 import ctypes
 import re
 import threading
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -145,8 +146,8 @@ def _page(document: pdfium.PdfDocument, page: pdfium.PdfPage, index: int) -> Pag
     textpage = page.get_textpage()
     try:
         rules, grounds, drawn = _drawings(page, turn)
-        upright = sum(rule.height > rule.width for rule in (*rules, *grounds))
-        chars = _chars(textpage.raw, turn, upright >= 3)
+        walls = sorted(rule.middle_x for rule in (*rules, *grounds) if rule.height > rule.width)
+        chars = _chars(textpage.raw, turn, walls)
         chars = or_equal(chars, rules)
         fonts = _Fonts(textpage.raw)
         lines = in_reading_order(tuple(lines_of(chars, index + 1, fonts.style)))
@@ -177,7 +178,8 @@ class _Turn:
         return self.top - top, self.right - right, self.top - bottom, self.right - left
 
 
-def _chars(textpage: Any, turn: _Turn, in_tables: bool) -> list[Char]:
+def _chars(textpage: Any, turn: _Turn, walls: Sequence[float]) -> list[Char]:
+    """Return the characters in the order of content; `walls`: where upright lines stand, from the left."""
     rectangle = pdfium_c.FS_RECTF()
     reference = ctypes.byref(rectangle)
     box_of = pdfium_c.FPDFText_GetLooseCharBox
@@ -200,7 +202,9 @@ def _chars(textpage: Any, turn: _Turn, in_tables: bool) -> list[Char]:
             # Letters side by side: the first and the last say where all of them are.
             box_of(textpage, end - 1, reference)
             a0, b0, a1, b1 = turned(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top)
-            if in_tables or a1 - x0 > LETTER_WIDTH * (end - first) * max(y1 - y0, 1.0):
+            wall = bisect_right(walls, x0 + 1)
+            crossed = wall < len(walls) and walls[wall] < a1 - 1
+            if crossed or a1 - x0 > LETTER_WIDTH * (end - first) * max(y1 - y0, 1.0):
                 # Cells side by side may be stored without a blank between them: a box for each letter.
                 for number in range(first, end):
                     box_of(textpage, number, reference)

@@ -26,7 +26,9 @@ def passage(
         Block("item" if line.startswith("- ") else "paragraph", line, group=place)
         for place, line in enumerate(text.splitlines())
     )
-    return Passage(f"{guideline}/{ordinal}", guideline, Metadata(title), tuple(path), ordinal, blocks, text)
+    return Passage(
+        f"{guideline}/{ordinal}/{path}/{text}", guideline, Metadata(title), tuple(path), ordinal, blocks, text
+    )
 
 
 def candidate(one: Passage, cosine: float = 0.6, units: float | Sequence[float] | None = None) -> Candidate:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.reranking import RankOptions, asked_terms, brevity, coverage, rerank
+from retrieval.reranking import RankOptions, asked_terms, brevity, coverage, embedded_question, rerank
 from retrieval.terms import TermStatistics, stem, term_set
 from tests.doubles_passages import candidate, passage, reading, statistics
 
@@ -89,6 +89,21 @@ class TestAskedTerms:
         asked = asked_terms(reading(question), STATISTICS)
         assert 0.0 <= coverage(asked, term_set(question), STATISTICS) <= 1.0 + 1e-9
         assert coverage(asked, frozenset(), STATISTICS) == 0.0
+
+
+class TestEmbeddedQuestion:
+    COUNTS = TermStatistics.of(["low blood glucose"] * 5 + ["the FSRA decides"] * 9 + ["financial regulator (FSRA)"])
+
+    def test_a_word_that_the_guidelines_do_not_use_is_spelled_out(self) -> None:
+        read = reading("treat a hypo", ("hypo", "low blood glucose"))
+        assert embedded_question(read, self.COUNTS) == "treat a hypo (low blood glucose)"
+
+    def test_the_guidelines_own_short_form_is_left_alone(self) -> None:
+        read = reading("what does the FSRA decide?", ("FSRA", "financial regulator"))
+        assert embedded_question(read, self.COUNTS) == "what does the FSRA decide?"
+
+    def test_a_question_without_short_forms_is_embedded_as_asked(self) -> None:
+        assert embedded_question(reading("what now?"), self.COUNTS) == "what now?"
 
 
 class TestLongMessages:

@@ -36,7 +36,7 @@ _WORDS_BEFORE: tuple[tuple[Comparison, str], ...] = (
     (">=", rf"\b{_NOT}\s+(?:be\s+|go\s+|fall\s+)?(?:below|under)"),
     ("<=", r"\bup\s?to(?: a maximum(?: of)?)?|\bat\s+(?:the\s+)?most|\bas (?:much|many) as"),
     (">=", r"\bat\s+(?:the\s+)?(?:least|minimum)|\ba minimum"),
-    ("<=", rf"\bmax(?:imum|imal|\.)?(?!\w){_DOSE_WORDS}"),
+    ("<=", rf"\bmax(?:imum|imal|\.)?(?!\w){_DOSE_WORDS}|\bmax(?:imum)?\.? (?:[a-z]+ )?dose(?: [a-z]+){{0,5}}"),
     (">=", rf"\bmin(?:imum|imal|\.)?(?!\w){_DOSE_WORDS}"),
     ("<", rf"<|\b{_LESS}\s+than|\bbelow|\bunder|\blt\b"),
     (">", rf">|\b{_MORE}\s+than|\babove|\bin excess of|\bexceed(?:s|ing|ed)?|\bbeyond|\bgt\b"),

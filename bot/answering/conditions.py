@@ -131,6 +131,9 @@ def _tied(tokens: Sequence[Token], start: int, end: int, after: int) -> tuple[in
 def _nearest_part(tokens: Sequence[Token], first: int, start: int) -> int:
     """Return where the last comma-separated part before `start` begins, if that part is an instruction of its own."""
     comma = next((i for i in range(start - 1, first, -1) if tokens[i].word == ","), first)
+    action = next((i for i in range(start - 1, comma, -1) if tokens[i].concept in v.ACTIONS), None)
+    if action is not None:
+        return action  # '125 mg, increased in severe infection': only the increase depends on it
     part = tokens[comma:start]
     own = any(t.carries for t in part)
     if own and tokens[start].word in _FOR:

@@ -58,7 +58,15 @@ class Statement:
 
     @cached_property
     def available(self) -> frozenset[str]:
-        return self.own | self.led | self.near
+        return self.own | self.led | self.near | self._implied
+
+    @cached_property
+    def _implied(self) -> frozenset[str]:
+        """'6 – 12 years: 480 mg' speaks of a child."""
+        if not _AGES.search(self.text):
+            return frozenset()
+        ages = [max(q.values) for q in self.quantities if q.dimension == "age" and q.unit == "month"]
+        return frozenset(["child"]) if ages and max(ages) <= 18 * 12 else frozenset()
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
@@ -167,6 +175,7 @@ _CONTINUES = re.compile(
     r"orally|oral|by|given|\d)\b",
     re.IGNORECASE,
 )
+_AGES = re.compile(r"\d\s*(?:years|months|yrs)", re.IGNORECASE)
 _REACH = 8
 
 

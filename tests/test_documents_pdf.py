@@ -45,6 +45,29 @@ def test_a_larger_bold_line_is_a_heading_and_wrapped_lines_are_one_paragraph() -
     assert {block.page for _, block in blocks(document)} == {1}
 
 
+def test_what_is_repeated_for_adults_and_children_stands_below_the_population() -> None:
+    sheet = page_of()
+    rows = [
+        ("ADULT", 12),
+        ("ALS TREATMENT", 13),
+        ("Calcium", 11),
+        ("PEDIATRIC", 12),
+        ("ALS TREATMENT", 13),
+        ("Calcium", 11),
+    ]
+    for number, (name, size) in enumerate(rows):
+        sheet.text(72, 190 + 60 * number, name, size=size, bold=True).text(
+            72, 206 + 60 * number, f"Text number {number}."
+        )
+    found = {block.text: path for path, block in blocks(loaded(sheet))}
+    assert [found[f"Text number {number}."][1:] for number in (1, 2, 4, 5)] == [
+        ("ADULT", "ALS TREATMENT"),
+        ("ADULT", "ALS TREATMENT", "Calcium"),
+        ("PEDIATRIC", "ALS TREATMENT"),
+        ("PEDIATRIC", "ALS TREATMENT", "Calcium"),
+    ]
+
+
 def test_the_title_names_no_population_but_the_path_does() -> None:
     sheet = (
         page_of("CHEST PAIN - ADULT").text(72, 200, "CHEST PAIN - PEDIATRIC", size=18, bold=True).lines(72, 230, BODY)

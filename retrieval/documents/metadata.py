@@ -7,9 +7,10 @@ A key is taken from the first of these that gives it:
 3. the front matter of a Markdown or text file;
 4. the document's own properties (PDF, Word, HTML).
 
-Two keys are stricter. `status` is the strictest that any of them gives (retired, then draft, then current), so
-that whoever withdraws a guideline is heard. A bad value of a known key is an error and never passed over: a
-mistyped 'retired' must not be served. Only what a word processor wrote by itself (4) may be wrong in silence.
+A title that nobody wrote (1 to 3) is the one that the text shows, then that of the properties, then the file's
+name. `status` is the strictest that any of them gives (retired, then draft, then current), so that whoever
+withdraws a guideline is heard. A bad value of a known key is an error and never passed over: a mistyped 'retired'
+must not be served. Only what a word processor wrote by itself (4) may be wrong in silence.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,10 @@ _DATED = re.compile(
     re.IGNORECASE,
 )
 _CAPTION = re.compile(r"^(?:table|figure|fig\.?|chart|box)\s*\d", re.IGNORECASE)
+_NAMES_POPULATION = re.compile(
+    r"^(?:.{1,60}[-–—:]\s*)?(?:adults?|p(?:a)?ediatrics?|child(?:ren)?|infants?|neonates?|pregnan\w+)(?: patients?| dos\w+| treatment)?\W*$",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CONTENTS_ENTRY = re.compile(r"(?:\.\s*){4,}|[-_]{5,}|…")
 
@@ -139,7 +144,39 @@ def levels_of(looks: Sequence[Look], known: Mapping[int, int]) -> list[int]:
             if not chapter and style.minus_size >= last[1][0]:
                 # Without a number, and set no larger: it stands within the numbered section above it.
                 levels[-1] = max(levels[-1], last[0] + 1)
-    return levels
+    return _within_populations(looks, levels)
+
+
+def _within_populations(looks: Sequence[Look], levels: Sequence[int]) -> list[int]:
+    """Return the levels with what is repeated for each population below its name.
+
+    Where 'ADULT' and 'PEDIATRIC' are headings and 'ALS TREATMENT' stands below both, its second occurrence is
+    for children however it is set; a path without the population would give a child an adult's dose.
+    """
+    names = [bool(_NAMES_POPULATION.match(look.text)) for look in looks]
+    times = Counter(look.text.casefold().strip(" :") for look in looks)
+    within = list(levels)
+    scope: int | None = None
+    for place, (look, is_name) in enumerate(zip(looks, names, strict=True)):
+        if is_name:
+            scope = levels[place]
+        elif scope is not None and levels[place] <= scope:
+            if times[look.text.casefold().strip(" :")] < 2:
+                scope = None
+            else:
+                within[place] = scope + 1
+        elif scope is not None:
+            # What stood below a heading that went down goes down with it.
+            within[place] = max(levels[place], scope + 2) if _went_down(levels, within, place) else levels[place]
+    return within
+
+
+def _went_down(levels: Sequence[int], within: Sequence[int], place: int) -> bool:
+    """Tell whether the nearest heading above that is higher than this one was put lower."""
+    for before in range(place - 1, -1, -1):
+        if levels[before] < levels[place]:
+            return within[before] != levels[before]
+    return False
 
 
 def _voted(styles: Sequence[HeadingStyle], known: Mapping[int, int]) -> dict[tuple[float, bool, bool, bool], int]:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bot.answering.quoting import QuoteOptions, quote, to_quote
+from bot.settings import EvaluationSettings
 from retrieval.drafting import draft_questions
 from retrieval.errors import WrongUse
-from retrieval.evaluation import Evaluation, evaluate
+from retrieval.evaluation import Evaluation, evaluate, fallen
 from retrieval.found import Found
+from retrieval.generations import Generations
 from retrieval.library import Library
 from retrieval.questions import EvaluationQuestion, read_questions
 from retrieval.quotation import QuotingLoss, compare_quoting
+from retrieval.whole_files import read_record, write_whole
 
 RANKED = 20
+FIGURES = "evaluation.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,58 @@ def measure(
         progress=lambda done: progress("questions", done, len(questions)),
     )
     return Measured(evaluation, compare_quoting(pairs, _quoted))
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """What the site's own questions said of a new generation.
+
+    Attributes:
+        figures: `Evaluation.as_json()`; empty when nothing was measured.
+        fallen: a line for each figure that fell by more than is allowed.
+        kept_old: the generation that answers on instead; "" when the new one does.
+        problem: why nothing was measured; "" when it was.
+    """
+
+    figures: Mapping[str, Any]
+    fallen: tuple[str, ...] = ()
+    kept_old: str = ""
+    problem: str = ""
+
+
+def watch_figures(
+    open_library: Callable[[], Library], data: Path, settings: EvaluationSettings, built: bool
+) -> Regression:
+    """Measure a new generation on the site's questions and compare it with the one before.
+
+    Args:
+        open_library: opens the generation that has just been swapped in.
+        built: the run made a new generation; without one nothing is measured.
+
+    Returns:
+        what fell. With `keep_old_on_drop` the generation before answers again.
+    """
+    if not settings.questions or not built:
+        return Regression({})
+    library = open_library()
+    try:
+        figures = measure(library, Path(settings.questions)).evaluation.as_json()
+    except WrongUse as error:
+        return Regression({}, problem=str(error))
+    finally:
+        library.close()
+    record = data / FIGURES
+    before = read_record(record)
+    lost = fallen(before.get("figures", {}), figures, settings.max_drop)
+    generations = Generations(data)
+    if lost and settings.keep_old_on_drop:
+        try:
+            return Regression(figures, lost, kept_old=generations.rollback())
+        except WrongUse as error:
+            return Regression(figures, lost, problem=str(error))
+    # Only the figures of a generation that answers are what the next one is held to.
+    write_whole(record, json.dumps({"generation": generations.current(), "figures": figures}))
+    return Regression(figures, lost)
 
 
 def draft_from(library: Library, count: int) -> list[dict[str, Any]]:

@@ -24,16 +24,29 @@ def index_report(summary: Mapping[str, Any], scheduled: bool) -> str:
         _part("added", summary.get("added", ())),
         _part("changed", summary.get("changed", ())),
         _part("renamed", summary.get("renamed", ())),
-        _part("no longer served", summary.get("removed", ())),
+        _part("removed", summary.get("removed", ())),
+        _part("retired or replaced", [name for name, _reason in summary.get("retired", ())]),
+        _part("now in effect", summary.get("effective", ())),
         _part("past its review date", summary.get("past_review", ())),
     ]
     parts.append(_part("**could not be read**", [_failure(problem) for problem in summary.get("failed", ())]))
+    parts.append(_figures(summary.get("evaluation", {})))
     told = [part for part in parts if part]
     if not told and not scheduled:
         return ""
     count = summary.get("passages", 0)
     lead = f"Guideline index: {count} passages in {summary.get('seconds', 0):.0f} s"
     return f"{lead}; nothing changed." if not told else lead + ".\n" + "\n".join(f"- {part}" for part in told)
+
+
+def _figures(evaluation: Mapping[str, Any]) -> str:
+    lines = [str(line) for line in evaluation.get("fallen", ())]
+    if evaluation.get("problem"):
+        return f"the evaluation could not be run: {_name(evaluation['problem'])}"
+    if not lines:
+        return ""
+    kept = "; **the index before answers on**" if evaluation.get("kept_old") else ""
+    return f"**the site's own questions are answered worse than before**: {', '.join(lines)}{kept}"
 
 
 def _part(what: str, names: Sequence[Any]) -> str:

@@ -29,9 +29,8 @@ def main() -> int:
     for row in rows:
         value = f"{row['value']:.4g}" if isinstance(row["value"], float) else str(row["value"])
         mark = {True: "ok", False: "MISSED", None: ""}[row.get("ok")]
-        print(
-            f"{row['bench']:<12}{row['name']:<{width}}  {value:>10} {row.get('unit', ''):<8} {row.get('target', '')!s:>12}  {mark}"
-        )
+        name = f"{row['bench']:<12}{row['name']:<{width}}"
+        print(f"{name}  {value:>10} {row.get('unit', ''):<8} {row.get('target', '')!s:>12}  {mark}")
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return int(any(row.get("ok") is False for row in rows))

@@ -36,7 +36,8 @@ def index(
     place: Place, folders: tuple[Path, ...], full: bool, dry_run: bool, confirm_removals: bool, as_json: bool
 ) -> None:
     """Bring the index up to date with the guidelines."""
-    from bot.app import folders_of, index_options, now_of, open_embedder
+    from bot.app import folders_of, index_options, now_of, open_embedder, open_library
+    from bot.evaluating import watch_figures
     from retrieval.indexing import build, plan_of
 
     settings = place.settings()
@@ -50,10 +51,19 @@ def index(
         os.nice(10)  # the run of a service must not slow its answers
     with progress() as update:
         summary = build(named, place.data, open_embedder(settings, place.data), options, update, now=now_of(settings))
+    regression = watch_figures(
+        lambda: open_library(settings, place.data), place.data, settings.evaluation, summary.built
+    )
     if as_json:
         print_json(
             {
                 **asdict(summary),
+                "generation": regression.kept_old or summary.generation,
+                "evaluation": {
+                    "fallen": list(regression.fallen),
+                    "kept_old": regression.kept_old,
+                    "problem": regression.problem,
+                },
                 "unchanged": len(summary.unchanged),
                 "failed": [_problem(one) for one in summary.failed],
                 "warnings": [_problem(one) for one in summary.warnings],
@@ -73,6 +83,12 @@ def index(
         for problem in problems:
             page = f", page {problem.page}" if problem.page else ""
             click.echo(printable(f"{label}: {problem.file}{page}: {problem.reason}"))
+    for line in regression.fallen:
+        click.echo(f"evaluation: {line}")
+    if regression.kept_old:
+        click.echo(f"Generation {regression.kept_old} answers on: evaluation.keep_old_on_drop is set.")
+    if regression.problem:
+        click.echo(f"evaluation: {regression.problem}")
     click.echo(
         f"generation {summary.generation}: {summary.passages} passages; {len(summary.unchanged)} guidelines unchanged; "
         f"{summary.seconds:.1f} s"

@@ -196,6 +196,11 @@ class _Checking:
             return [], _by_tag(same)
         whole = Piece(tokens, tokens, self.medicines, self.populations)
         carrying, best = self._carriers(whole, candidates)
+        if len(whole.concepts) == 1 and not conditions_of(tokens) and not any(t.quantity for t in tokens):
+            # 'Transfusion is recommended': only a statement about nothing else carries so bare a claim.
+            carrying = [c for c in carrying if len(c.statement.own) <= 2]
+            if not carrying:
+                return best or [("unsupported", "the source says more than this, or something else")], {}
         if carrying:
             return [], _by_tag(carrying)
         used: dict[str, list[Statement]] = {}

@@ -37,7 +37,8 @@ _UNTIL = frozenset(["until", "till"])
 _FOR = v.words("in for with")
 _GROUPS = v.words(
     "patient patients those persons person people individuals women men children adults infants neonates pregnancy "
-    "pregnant severe mild moderate renal hepatic case cases anyone someone whom who allergic allergy resistant"
+    "pregnant severe mild moderate acute chronic recurrent suspected "
+    "renal hepatic case cases anyone someone whom who allergic allergy resistant"
 )
 _ENDS = v.words(". ; : ( ) | – - ? !")
 

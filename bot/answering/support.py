@@ -70,6 +70,8 @@ def _substituted(piece: Piece, statement: Statement) -> list[Problem]:
             places = [j + 1 for j in at.get(left, []) if j + 2 < len(others) and others[j + 2] == right]
         if (left is None or right is None) and any(0 < abs(p - j) <= 2 for p in at.get(key, []) for j in places):
             continue  # a word was left out at the edge
+        if (left is None or right is None) and any(others[j] in keys for j in places):
+            continue  # it stands elsewhere in the answer: the sentence is ordered otherwise
         if places and not any(others[j] == key for j in places):
             there = [source[j] for j in places]
             if any(_adjacent(at.get(key, []), at.get(n, [])) for n in (left, right) if n is not None):

@@ -26,7 +26,8 @@ _DATED = re.compile(
 )
 _CAPTION = re.compile(r"^(?:table|figure|fig\.?|chart|box)\s*\d", re.IGNORECASE)
 _NAMES_POPULATION = re.compile(
-    r"^(?:.{1,60}[-–—:]\s*)?(?:adults?|p(?:a)?ediatrics?|child(?:ren)?|infants?|neonates?|pregnan\w+)(?: patients?| dos\w+| treatment)?\W*$",
+    r"^(?:.{1,60}[-–—:]\s*)?(?:adults?|p(?:a)?ediatrics?|child(?:ren)?|infants?|neonates?|pregnan\w+)"
+    r"(?: patients?| dos\w+| treatment)?\W*$",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")

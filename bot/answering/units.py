@@ -14,6 +14,7 @@ _CHARACTERS = str.maketrans(
         "½": " 1/2", "¼": " 1/4", "¾": " 3/4", "⅓": " 1/3", "⅔": " 2/3", "≦": "≤", "≧": "≥", "⩽": "≤", "⩾": "≥",
     }
 )  # fmt: skip
+_USUAL = {ord(char): None for char in "–≤≥°"}
 _WORD_DASH = re.compile(r"(?<=[^\W\d])–(?=\w)|(?<=\w)–(?=[^\W\d])")
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
 _SPACES = re.compile(r"\s+")
@@ -23,7 +24,7 @@ def normalised(text: str) -> str:
     """Return the text with one kind of space, dash, quote, micro sign, fraction and figure; case is kept."""
     if not text.isascii():
         text = text.translate(_DASHES).translate(_CHARACTERS)
-        if not text.isascii():
+        if not text.translate(_USUAL).isascii():
             text = unicodedata.normalize("NFC", "".join(map(_plain, text)))
         text = _WORD_DASH.sub(" – ", text)
     return _SPACES.sub(" ", _MARKUP.sub("", text)).strip()

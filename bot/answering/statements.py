@@ -46,7 +46,7 @@ class Statement:
 
     @cached_property
     def led(self) -> frozenset[str]:
-        return frozenset().union(*map(concepts_of, self.leads), *map(concepts_of, self.path))
+        return _concepts_of_all((*self.leads, *self.path))
 
     @cached_property
     def near(self) -> frozenset[str]:
@@ -143,6 +143,11 @@ class Statement:
     def populations(self) -> frozenset[str]:
         """The populations of its lead-ins and headings; its own are those of its groups."""
         return frozenset().union(*(concepts_of(text) & v.POPULATIONS for text in (*self.leads, *self.path)))
+
+
+@lru_cache(maxsize=4096)
+def _concepts_of_all(texts: tuple[str, ...]) -> frozenset[str]:
+    return frozenset().union(*map(concepts_of, texts))
 
 
 def plain(text: str) -> str:

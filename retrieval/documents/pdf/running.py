@@ -60,12 +60,12 @@ def running_of(pages: Sequence[Page], in_tables: Mapping[int, Collection[int]]) 
                 numbers.append((page.index, place, line))
     needed = 2 if with_text <= 4 else max(3, round(0.2 * with_text))
     gone: set[tuple[int, int]] = set()
+    body = body_size(pages)
     for (_, text), places in found.items():
         for cluster in _by_height(places):
             if len({page for page, _, _ in cluster}) < needed or not text:
                 continue
             cluster.sort(key=lambda entry: entry[:2])
-            body = body_size(pages)
             first = cluster[0]
             keep_first = first[0] == pages[0].index and (first[2].style.bold or first[2].style.size >= 1.12 * body)
             gone.update((page, place) for page, place, _ in cluster[1 if keep_first else 0 :])

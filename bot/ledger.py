@@ -77,7 +77,8 @@ class Event:
     Attributes:
         seq: 1, 2, 3 … without gaps.
         at_ms: milliseconds since 1970, UTC.
-        kind: claim, result, posted, notice, feedback, comment, edited, dropped, blocked, failed, erased …
+        kind: claim, result, posted, notice, feedback, comment, edited, dropped, failed, erased, purged …;
+            tail_lost when events that were known to be there were gone.
         question_id: the post that asked; "" for events of the bot itself.
         thread_id: the root post of the thread; "" when unknown.
         body: None once purged.
@@ -118,6 +119,7 @@ class Ledger:
         self._engine = engine
         self._clock = clock
         self._head_file = head_file
+        self._newest = (0, GENESIS)
 
     @classmethod
     def open(
@@ -133,7 +135,8 @@ class Ledger:
         Args:
             path: the SQLite file; its folder is made.
             clock: seconds since 1970.
-            head_file: where the newest hash is written after each event, best on another disk.
+            head_file: where the newest hash is written after each event, best on another disk. When it knows an
+                event that is not there any more, the chain says so from now on (kind tail_lost).
             busy_timeout_s: how long to wait for another process that is writing.
 
         Raises:
@@ -153,6 +156,7 @@ class Ledger:
             raise LedgerError(f"The ledger {path} cannot be opened ({error.strerror}).") from None
         with ledger._writing() as connection:
             _migrate(connection)
+        ledger._compare_head()
         return ledger
 
     def close(self) -> None:
@@ -180,8 +184,10 @@ class Ledger:
                 connection.execute(_leases.insert().values(question_id=question_id, **row))
             else:
                 connection.execute(_leases.update().where(_leases.c.question_id == question_id).values(**row))
-            self._append(connection, "claim", question_id, thread_id, {"owner": owner, "attempt": attempt}, None)
-        self._write_head()
+            event = self._append(
+                connection, "claim", question_id, thread_id, {"owner": owner, "attempt": attempt}, None
+            )
+        self._written(event)
         return claim
 
     def renew(self, claim: Claim, lease_s: float) -> Claim | None:
@@ -215,7 +221,7 @@ class Ledger:
             if not connection.execute(_leases.update().where(*_held(claim)).values(done=True)).rowcount:
                 return None
             event = self._append(connection, kind, claim.question_id, thread_id, body, texts)
-        self._write_head()
+        self._written(event)
         return event
 
     def is_finished(self, question_id: str) -> bool:
@@ -245,7 +251,7 @@ class Ledger:
         """Write one event; it is on the disk when this returns."""
         with self._writing() as connection:
             event = self._append(connection, kind, question_id, thread_id, body, texts)
-        self._write_head()
+        self._written(event)
         return event
 
     def events(
@@ -293,7 +299,7 @@ class Ledger:
         with self._reading() as connection:
             # The write-ahead log still holds the text until it is folded in.
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._write_head()
+        self._written(event)
         return event
 
     # --- marks --------------------------------------------------------------------------------------------
@@ -322,6 +328,11 @@ class Ledger:
         texts: Mapping[str, Any] | None,
     ) -> Event:
         seq, previous = _head(connection)
+        if seq < self._newest[0]:
+            known, self._newest = self._newest, (seq, previous)
+            body_of_loss = {"known": list(known), "found": [seq, previous]}
+            lost = self._append(connection, "tail_lost", "", "", body_of_loss, None)
+            seq, previous = lost.seq, lost.hash
         seq += 1
         at_ms = self._now_ms()
         body_text = _canonical(body)
@@ -352,19 +363,36 @@ class Ledger:
     def _now_ms(self) -> int:
         return int(self._clock() * 1000)
 
-    def _write_head(self) -> None:
+    def _written(self, event: Event) -> None:
+        """Remember, also outside the ledger, that an event is there."""
+        self._newest = max(self._newest, (event.seq, event.hash))
         if self._head_file is None:
             return
         seq, digest = self.head()
         try:
             temporary = self._head_file.with_name(f"{self._head_file.name}.{os.getpid()}.new")
-            temporary.write_text(f"{seq} {digest}\n", encoding="ascii")
+            with temporary.open("w", encoding="ascii") as file:
+                file.write(f"{seq} {digest}\n")
+                file.flush()
+                os.fsync(file.fileno())
             temporary.replace(self._head_file)
         except OSError as error:
             raise LedgerError(
                 f"ledger.head_file: {self._head_file} cannot be written ({error.strerror}); "
                 "free the disk or name another file."
             ) from None
+
+    def _compare_head(self) -> None:
+        """Write into the chain that events are gone, before the head file forgets them."""
+        known = read_head(self._head_file) if self._head_file is not None else None
+        if known is None:
+            return
+        with self._reading() as connection:
+            there = connection.execute(sa.select(_events.c.hash).where(_events.c.seq == known[0])).scalar()
+            found = _head(connection)
+        self._newest = found
+        if there != known[1]:
+            self.append("tail_lost", "", {"known": list(known), "found": list(found)})
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -382,12 +410,21 @@ class Ledger:
         except SQLAlchemyError as error:
             raise _told(error) from None
 
-    def rows(self, after: int = 0) -> Iterator[Mapping[str, Any]]:
-        """Yield the stored rows as they are, in order of `seq`, for verifying."""
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """Yield every stored row as it is, in order of `seq`, for verifying."""
         with self._reading() as connection:
-            query = sa.select(_events).where(_events.c.seq > after).order_by(_events.c.seq)
+            query = sa.select(_events).order_by(_events.c.seq)
             for row in connection.execution_options(yield_per=500).execute(query):
                 yield dict(row._mapping)
+
+
+def read_head(file: Path) -> tuple[int, str] | None:
+    """Return seq and hash that a head file holds; None when there is none or it cannot be read."""
+    try:
+        seq, digest = file.read_text(encoding="ascii").split()
+        return int(seq), digest
+    except (OSError, ValueError):
+        return None
 
 
 def content_hash(salt: str, text: str) -> str:
@@ -451,8 +488,14 @@ def _held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
 def _prepare(connection: Any, _record: Any) -> None:
     # The driver would open transactions of its own, too late to hold the write lock; _begin does it.
     connection.isolation_level = None
+    # Bytes that are no text, which only somebody else can have written, must not keep the rest from being read.
+    connection.text_factory = _text
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
 
 
 def _begin(connection: Connection) -> None:

@@ -1,0 +1,1 @@
+"""Proving, showing and clearing what the ledger keeps."""

@@ -35,6 +35,7 @@ _COMMANDS: Mapping[str, str] = {
     "why": "bot.commandline.asking:why",
     "check": "bot.commandline.checking:check",
     "screen": "bot.commandline.checking:screen",
+    "doctor": "bot.commandline.examining:doctor",
     "selftest": "bot.commandline.service:selftest",
     "completion": "bot.commandline.service:completion",
 }

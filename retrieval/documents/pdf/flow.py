@@ -144,9 +144,10 @@ def _rows(lines: Sequence[Line], page: Page) -> list[Row]:
 def is_underlined(line: Line, rules: Sequence[Box]) -> bool:
     """Tell whether drawn lines run right below most of a line of type, and not far beyond it."""
     box = line.box
+    middle, lowest = box.middle_y, box.y1 + 0.25 * box.height
     covered = 0.0
     for rule in rules:
-        near = box.middle_y < rule.middle_y <= box.y1 + 0.25 * box.height
+        near = middle < (rule.y0 + rule.y1) / 2 <= lowest
         if near and rule.height <= 2.5 and rule.x1 > box.x0 and rule.x0 < box.x1:
             if rule.x1 > box.x1 + 12 or rule.x0 < box.x0 - 12:
                 return False

@@ -12,6 +12,7 @@ from bot.commands import Command
 from bot.display import display_line
 from bot.exchange import Result
 from bot.mattermost.events import Question
+from bot.records import told
 from retrieval.access import Viewer
 from retrieval.entries import GuidelineEntry
 from retrieval.errors import ProductError
@@ -127,7 +128,7 @@ class Orders:
             return "That question was not looked up."
         ids = [str(one.get("passage_id", "")) for one in event.body.get("sources") or ()]
         seen = [id for id in ids if await self._passage(id, viewer) is not None]
-        return why_text(event.body, seen, str((event.texts or {}).get("read_as", "")))
+        return why_text(told(event.body, event.texts), seen, str((event.texts or {}).get("read_as", "")))
 
     async def _status(self) -> str:
         desk = self._desk

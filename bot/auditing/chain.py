@@ -165,7 +165,7 @@ def _fits(salt: Any, content: Any, digest: Any) -> bool:
     # The salt's form matters: with a line break in it, salt and content could trade characters.
     if not isinstance(salt, str) or not isinstance(content, str) or not _SALT.fullmatch(salt):
         return False
-    return content_hash(salt, content) == digest
+    return content_hash(salt, content) == str(digest)
 
 
 def _told_of(body: Any) -> tuple[list[int], bool] | None:

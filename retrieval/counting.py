@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from retrieval.abbreviations import defined_in
 from retrieval.guideline import Passage
-from retrieval.terms import content_terms
+from retrieval.terms import term_set
 from retrieval.units import full_text
 
 
 def terms_of(passage: Passage) -> Iterable[str]:
-    """Return the terms of title, path and text."""
-    return content_terms(full_text(passage))
+    """Return the terms of title, path and text, hyphenated words also as one."""
+    return term_set(full_text(passage))
 
 
 def definitions_of(passage: Passage) -> Iterable[tuple[str, str]]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.errors import SettingError
+from retrieval.gate import HASH_MIN_SCORE, MINILM_MIN_SCORE
 from retrieval.terms import is_content, stem, words
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -27,7 +28,11 @@ Progress: TypeAlias = Callable[[int], None]
 """Is told how many more texts are done."""
 Kind: TypeAlias = Literal["sentence-transformers", "ollama", "hash"]
 
-MIN_SCORES: dict[str, float] = {"sentence-transformers": 0.5, "ollama": 0.5, "hash": 0.25}
+MIN_SCORES: dict[str, float] = {
+    "sentence-transformers": MINILM_MIN_SCORE,
+    "ollama": 0.5,
+    "hash": HASH_MIN_SCORE,
+}
 """What the gate needs by default with each kind of embedder; a site measures its own."""
 
 

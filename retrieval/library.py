@@ -26,7 +26,7 @@ from retrieval.gate import GateOptions, judge
 from retrieval.generations import Generations
 from retrieval.glossary import Glossary
 from retrieval.guideline import Passage
-from retrieval.reranking import Candidate, RankOptions, rerank
+from retrieval.reranking import Candidate, RankOptions, embedded_question, rerank
 from retrieval.units import units_of
 from retrieval.vectors import cosines
 from retrieval.view import OpenGeneration, View
@@ -52,9 +52,9 @@ class SearchOptions:
         glossary: the site's abbreviations.
     """
 
-    candidates: int = 50
-    lexical_weight: float = 0.3
-    heading_weight: float = 0.3
+    candidates: int = 100
+    lexical_weight: float = 0.35
+    heading_weight: float = 0.2
     min_score: float | None = None
     fact_check: bool = True
     deny_by_default: bool = False
@@ -240,7 +240,7 @@ class Library:
         view = opened.view(viewer, self._withdrawn.current())
         reading = options.glossary.read(question, view.definitions, view.mentions)
         times.mark("read")
-        vector = self._embed(reading.read_as)
+        vector = self._embed(embedded_question(reading, view.statistics))
         times.mark("embed")
         candidates = _candidates(opened, view, vector, filters, options.candidates, hides)
         times.mark("search")

@@ -34,7 +34,7 @@ from retrieval.found import Filters
 from retrieval.guideline import Guideline, Passage
 from retrieval.manifest import CURE, Audience, Manifest, audience_of, damaged, read_manifest
 from retrieval.tables import Tables, TableWriter
-from retrieval.terms import TermStatistics, content_terms
+from retrieval.terms import TermStatistics, term_set
 from retrieval.units import full_text
 from retrieval.vectors import VectorFile, VectorWriter, cosines
 from retrieval.window_search import WindowSearch
@@ -97,7 +97,7 @@ def everyone(audience: Audience) -> bool:
 
 
 def _passage_terms(passage: Passage) -> Iterable[str]:
-    return content_terms(full_text(passage))
+    return term_set(full_text(passage))
 
 
 def _no_definitions(passage: Passage) -> Iterable[tuple[str, str]]:

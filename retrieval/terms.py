@@ -39,7 +39,8 @@ _STOP_WORDS = """
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
-_COMPOUND = re.compile(r"[^\W_]+(?:[-‐‑][^\W_]+)+")
+# Only from the beginning of a word: tried from each letter, one endless word would take seconds.
+_COMPOUND = re.compile(r"(?<![^\W_])[^\W_]+(?:[-‐‑][^\W_]+)+")
 # 'type 2', 'stage 3b', 'Rule 11.12.3', 'section 92(4)': the number is part of the name.
 _NUMBERED = re.compile(
     r"\b(appendix|article|category|chapter|class|day|factor|figure|grade|group|level|paragraph|part|phase|principle|"

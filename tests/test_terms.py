@@ -102,3 +102,9 @@ class TestStatistics:
 
     def test_another_first_letter_is_another_word(self) -> None:
         assert TermStatistics.of(["cefuroxime"]).similar(stem("defuroxime")) == ()
+
+
+def test_one_endless_word_does_not_hold_a_search_up() -> None:
+    # Tried from each of its letters, this took minutes: the test would not end.
+    assert compounds("x" * 200_000) == ()
+    assert compounds("y" * 50_000 + "-" + "z") != ()

@@ -35,6 +35,8 @@ _COMMANDS: Mapping[str, str] = {
     "why": "bot.commandline.asking:why",
     "check": "bot.commandline.checking:check",
     "screen": "bot.commandline.checking:screen",
+    "audit": "bot.commandline.auditing:audit",
+    "setup": "bot.commandline.setting_up:setup",
     "doctor": "bot.commandline.examining:doctor",
     "selftest": "bot.commandline.service:selftest",
     "completion": "bot.commandline.service:completion",

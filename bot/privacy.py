@@ -1,20 +1,22 @@
 """The screen: does a text hold details by which a patient could be recognised?
 
 It looks before anything is stored, embedded, logged or sent to the model. It reports kinds and places, never
-the detail itself. Two families of finders: numbers and contacts (`bot.identifiers`), and names (`bot.names`).
+the detail itself. Each family of details has its finder in `bot.screening`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.screening.finding import KINDS, Finding
+
 ScreenMode = Literal["block", "redact", "off"]
 
-# `@name` in a chat addresses a colleague or the bot.
-_MENTION = re.compile(r"(?<![\w@])@[\w][\w.-]*")
+# `@name` in a chat addresses a colleague or the bot; a redacted text holds "[kind]".
+_PASSED_OVER = re.compile(rf"(?<![\w@.])@\w[\w.\-]*(?![\w@])|\[(?:{'|'.join(KINDS)})\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,59 +68,71 @@ def screen(text: str, mode: ScreenMode = "block", names: Collection[str] = ()) -
 
 
 def find_details(text: str, names: Collection[str] = ()) -> tuple[Detail, ...]:
-    """Return every patient detail in a text, in order, overlapping ones joined under the first one's kind."""
-    # Imported here: the lists of names are read only when something is screened.
-    from bot.identifiers import find_identifiers
-    from bot.names import find_names
+    """Return every patient detail in a text, in order; overlapping ones are one, under the longest one's kind."""
+    from bot.screening.lookalikes import seen
 
-    seen = _same_length(text)
-    for mention in _MENTION.finditer(seen):
-        seen = seen[: mention.start()] + " " * len(mention[0]) + seen[mention.end() :]
-    found = [Detail(start, end, kind) for start, end, kind in (*find_identifiers(seen), *find_names(seen, names))]
-    found.sort(key=lambda detail: (detail.start, -detail.end))
-    joined: list[Detail] = []
-    for detail in found:
-        if joined and detail.start < joined[-1].end:
+    plain = seen(text)
+    found = [Finding(*plain.original(one.start, one.end), one.kind) for one in _found(plain.text, names)]
+    details = _joined(found)
+    # What stood in the way of another detail is gone once it is redacted: look again until nothing more is seen.
+    while found:
+        redacted, places = _with_places(text, details)
+        plain = seen(redacted)
+        found = []
+        for one in _found(plain.text, names):
+            start, end = plain.original(one.start, one.end)
+            found.append(Finding(places[start], places[end - 1] + 1, one.kind))
+        details = _joined([*details, *found])
+    return tuple(Detail(*one) for one in details)
+
+
+def _found(text: str, names: Collection[str]) -> Iterator[Finding]:
+    # Imported here: patterns and lists of names are paid for only when something is screened.
+    from bot.screening.addresses import find_addresses
+    from bot.screening.births import birth_after, find_births
+    from bot.screening.contacts import find_contacts
+    from bot.screening.names import find_names
+    from bot.screening.numbers import find_numbers
+
+    text = _PASSED_OVER.sub(lambda match: " " * len(match[0]), text)
+    for person in find_names(text, names):
+        yield person
+        birth = birth_after(text, person.end)
+        if birth:
+            yield birth
+    for find in (find_numbers, find_births, find_addresses, find_contacts):
+        yield from find(text)
+
+
+def _joined(found: Iterable[Finding]) -> list[Finding]:
+    joined: list[Finding] = []
+    longest = 0
+    for one in sorted(found, key=lambda finding: (finding.start, -finding.end)):
+        if joined and one.start < joined[-1].end:
             last = joined[-1]
-            joined[-1] = Detail(last.start, max(last.end, detail.end), last.kind)
+            kind = one.kind if one.end - one.start > longest else last.kind
+            longest = max(longest, one.end - one.start)
+            joined[-1] = Finding(last.start, max(last.end, one.end), kind)
         else:
-            joined.append(detail)
-    return tuple(joined)
+            joined.append(one)
+            longest = one.end - one.start
+    return joined
 
 
-def _same_length(text: str) -> str:
-    """Return the text with look-alikes made plain, one character for one, so that places stay true."""
-    plain = []
-    for character in text:
-        if character.isdigit() and not character.isascii():
-            digit = _digit(character)
-            plain.append(digit)
-        elif character in "\u00a0\u2007\u2009\u202f\u3000":
-            plain.append(" ")
-        elif character in "\u2010\u2011\u2012\u2013\u2014\u2212\ufe63\uff0d":
-            plain.append("-")
-        elif character in "\u2018\u2019\u02bc\uff07":
-            plain.append("'")
-        elif character == "\uff20":
-            plain.append("@")
-        elif character in "\u200b\u200c\u200d\u2060\ufeff\u00ad":
-            # Invisible: inside a number it would hide it. A separator that the finders allow takes its place.
-            plain.append("\u2060")
-        else:
-            plain.append(character)
-    return "".join(plain)
+def _redacted(text: str, details: Iterable[Detail]) -> str:
+    return _with_places(text, [Finding(one.start, one.end, one.kind) for one in details])[0]
 
 
-def _digit(character: str) -> str:
-    import unicodedata
-
-    value = unicodedata.digit(character, -1)
-    return str(value) if 0 <= value <= 9 else character
-
-
-def _redacted(text: str, details: tuple[Detail, ...]) -> str:
-    parts, position = [], 0
+def _with_places(text: str, details: Iterable[Finding]) -> tuple[str, list[int]]:
+    """Return the text with "[kind]" for each detail, and for each of its characters the place in `text`."""
+    parts: list[str] = []
+    places: list[int] = []
+    position = 0
     for detail in details:
-        parts += [text[position : detail.start], f"[{detail.kind}]"]
+        kept, mark = text[position : detail.start], f"[{detail.kind}]"
+        parts += [kept, mark]
+        places += [*range(position, detail.start), *[detail.start] * (len(mark) - 1), detail.end - 1]
         position = detail.end
-    return "".join([*parts, text[position:]])
+    parts.append(text[position:])
+    places += range(position, len(text))
+    return "".join(parts), places

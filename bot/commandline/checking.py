@@ -1,4 +1,4 @@
-"""`check` and `screen`: the checker of answers and the screen for patient details, on JSON lines from standard input."""
+"""`check` and `screen`: the checker of answers and the screen for patient details, on JSON lines."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Finders of patient details, one kind a module (pure); `bot.privacy` joins what they find."""

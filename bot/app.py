@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LEDGER_FILE = "ledger.sqlite"
+HEAD_FILE = "ledger.head"
 
 
 def folders_of(settings: Settings, extra: Sequence[Path] = ()) -> tuple[Folder, ...]:
@@ -62,6 +63,11 @@ def index_options(settings: Settings, *, full: bool = False, confirm_removals: b
         full=full,
         confirm_removals=confirm_removals,
     )
+
+
+def head_file_of(settings: Settings, data: Path) -> Path:
+    """Return where the ledger's newest hash is written: where it is set, else beside the ledger."""
+    return Path(settings.ledger.head_file) if settings.ledger.head_file else data / HEAD_FILE
 
 
 def open_embedder(settings: Settings, data: Path) -> Embedder:
@@ -217,8 +223,7 @@ async def serve(
     stop = stop or _until_signalled()
     client = MattermostClient(settings.mattermost, token_of(settings.mattermost))
     folders = folders_of(settings)
-    head_file = Path(settings.ledger.head_file) if settings.ledger.head_file else None
-    ledger = Ledger.open(data / LEDGER_FILE, head_file=head_file)
+    ledger = Ledger.open(data / LEDGER_FILE, head_file=head_file_of(settings, data))
     library = open_library(settings, data)
     writer = open_writer(settings)
     operations = ServiceOperations(settings, library, writer)

@@ -60,7 +60,7 @@ def verify(rows: Iterable[Mapping[str, Any]], known_heads: Iterable[tuple[int, s
         rows: as stored, in order of `seq`.
         known_heads: seq and hash of events that are known from elsewhere (a head file, a channel).
     """
-    walk = _Walk(dict(known_heads))
+    walk = _Walk(frozenset(known_heads))
     for row in rows:
         walk.see(row)
     return walk.end()
@@ -69,8 +69,11 @@ def verify(rows: Iterable[Mapping[str, Any]], known_heads: Iterable[tuple[int, s
 class _Walk:
     """Goes along the chain once, in little memory."""
 
-    def __init__(self, known: dict[int, str]) -> None:
-        self._known = known
+    def __init__(self, known: frozenset[tuple[int, str]]) -> None:
+        self._known: dict[int, set[str]] = {}
+        for seq, digest in known:
+            self._known.setdefault(seq, set()).add(digest)
+        self._newest = max(known, default=None)
         self._seq, self._hash = 0, GENESIS
         self._events = 0
         self._faults: list[Fault] = []
@@ -92,7 +95,7 @@ class _Walk:
             self._fault(seq, "does not follow on the event before it: one of them was changed, moved or replaced")
         if _hash_of(row) != row["hash"]:
             self._fault(seq, "its columns do not fit its hash: it was changed")
-        elif seq in self._known and row["hash"] != self._known[seq]:
+        elif self._known.get(seq, {row["hash"]}) != {row["hash"]}:
             self._fault(seq, "is another event than the one known from elsewhere: the ledger was written anew")
         self._see_content(seq, row)
         if row["kind"] == "tail_lost" and row["body"] is not None:
@@ -136,8 +139,8 @@ class _Walk:
         for seq, parts in self._told_empty.items():
             if parts & self._full.get(seq, frozenset()):
                 self._fault(seq, "was erased or purged, and holds its text again")
-        newest = max(self._known, default=None)
-        if newest is not None and newest > self._seq:
+        newest = 0 if self._newest is None else self._newest[0]
+        if newest > self._seq:
             last = self._seq + 1
             gone = f"event {last} is" if last == newest else f"events {last} to {newest} are"
             self._fault(last, f"the end was cut off: {gone} known from elsewhere and not here")
@@ -146,7 +149,7 @@ class _Walk:
             (self._seq, self._hash),
             tuple(sorted(self._faults, key=lambda fault: fault.seq)),
             len(self._empty),
-            None if newest is None else (newest, self._known[newest]),
+            self._newest,
         )
 
     def _fault(self, seq: int, what: str) -> None:

@@ -37,6 +37,8 @@ _COMMANDS: Mapping[str, str] = {
     "screen": "bot.commandline.checking:screen",
     "audit": "bot.commandline.auditing:audit",
     "setup": "bot.commandline.setting_up:setup",
+    "backup": "bot.commandline.keeping:backup",
+    "restore": "bot.commandline.keeping:restore",
     "doctor": "bot.commandline.examining:doctor",
     "selftest": "bot.commandline.service:selftest",
     "completion": "bot.commandline.service:completion",

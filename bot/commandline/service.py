@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 
 import click
@@ -10,15 +11,19 @@ import click
 from bot.__main__ import Place
 from bot.commandline.output import progress
 
+log = logging.getLogger(__name__)
+
 
 @click.command()
 @click.pass_obj
 def run(place: Place) -> None:
     """Run the bot on the configured Mattermost server until it is stopped."""
     import corpus
-    from bot.app import folders_of, serve
+    from bot.app import folders_of, index_options, now_of, open_embedder, serve
     from bot.logs import configure
     from retrieval.errors import SettingError
+    from retrieval.generations import Generations
+    from retrieval.indexing import build
 
     settings = place.settings()
     configure(settings.operations)
@@ -32,6 +37,11 @@ def run(place: Place) -> None:
             "guidelines.folder: the sample corpus is invented and is not served on a real server. "
             "Name the folder with your own guidelines."
         )
+    if Generations(place.data).current() is None:
+        log.info("nothing has been indexed yet: the guidelines are indexed first")
+        options, now = index_options(settings), now_of(settings)
+        with progress() as update:
+            build(folders_of(settings), place.data, open_embedder(settings, place.data), options, update, now=now)
     asyncio.run(serve(settings, place.data, config=place.config))
 
 

@@ -327,7 +327,13 @@ class Desk:
                 raise NotOurs
             # After this line another process says the same; before it, nothing has been said.
             await self.ledger.patiently(
-                self.ledger.ledger.append, said.kind, job.post.id, body, texts, thread_id=job.post.thread_id
+                self.ledger.ledger.append,
+                said.kind,
+                job.post.id,
+                body,
+                texts,
+                thread_id=job.post.thread_id,
+                first_failure=lambda: self._say_unwell(job),
             )
         await self._post(job, said)
 
@@ -447,6 +453,13 @@ class Desk:
     async def _finish(self, job: Job, kind: str, body: Mapping[str, Any]) -> None:
         await self.ledger.patiently(self.ledger.ledger.finish, job.claim, kind, body, thread_id=job.post.thread_id)
 
+    async def _say_unwell(self, job: Job) -> None:
+        """Say once that nothing can be recorded; being in doubt, the reply looks for that notice and takes it away."""
+        if job.question.id not in self._told_unwell:
+            self._told_unwell.add(job.question.id)
+            job.in_doubt = True
+            await self.signs.say_unwell(job.question)
+
     async def _still_ours(self, job: Job) -> bool:
         if job.lost:
             return False
@@ -455,6 +468,7 @@ class Desk:
             try:
                 return await self._renew(job)
             except LedgerError:
+                await self._say_unwell(job)
                 await self.sleep(wait_s)
                 wait_s = min(2 * wait_s, 15.0)
 

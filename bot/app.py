@@ -211,8 +211,13 @@ async def serve(
     Raises:
         ProductError: something that it cannot start without is missing.
     """
+    from bot.health import Health
+    from bot.housekeeping import Housekeeping
     from bot.ledger import Ledger
+    from bot.logs import conceal
     from bot.mattermost.client import MattermostClient
+    from bot.metrics import MeasuredAnswers, Metrics
+    from bot.operations import OperationsServer
     from bot.presence import Presence
     from bot.reports import index_report
     from bot.schedule import Schedule, run_index
@@ -221,15 +226,18 @@ async def serve(
     from retrieval.withdrawn import refresh_withdrawn
 
     stop = stop or _until_signalled()
-    client = MattermostClient(settings.mattermost, token_of(settings.mattermost))
+    token = token_of(settings.mattermost)
+    conceal(token.get_secret_value())
+    client = MattermostClient(settings.mattermost, token)
     folders = folders_of(settings)
     ledger = Ledger.open(data / LEDGER_FILE, head_file=head_file_of(settings, data))
     library = open_library(settings, data)
     writer = open_writer(settings)
     operations = ServiceOperations(settings, library, writer)
+    metrics = Metrics()
     presence = Presence(
         client,
-        make_answerer(settings, library, writer),
+        MeasuredAnswers(make_answerer(settings, library, writer), metrics, time.monotonic),
         ledger,
         settings,
         screen=screen_of(settings),
@@ -246,6 +254,7 @@ async def serve(
     async def index() -> Mapping[str, Any]:
         return await run_index(config, data, environment)
 
+    housekeeping = Housekeeping(presence, library, settings, screen_of(settings))
     schedule = Schedule(
         settings.schedule,
         index=index,
@@ -256,6 +265,8 @@ async def serve(
         ),
         last_run=Generations(data).last_run,
         clock=time.monotonic,
+        weekly=housekeeping.weekly,
+        nightly=housekeeping.nightly,
     )
     operations.start_index = schedule.start_run
     async with contextlib.AsyncExitStack() as stack:
@@ -264,6 +275,11 @@ async def serve(
         if writer is not None:
             stack.push_async_callback(writer.close)
             writer.start()
+        if settings.operations.http_port:
+            health = Health(presence.desk, data, library, writer)
+            watch = OperationsServer(settings.operations.http_host, settings.operations.http_port, health, metrics)
+            log.info("health and metrics are at %s", await watch.start())
+            stack.push_async_callback(watch.stop)
         # The first question must not pay for loading the embedding model.
         await asyncio.to_thread(library.search, "warm up")
         await _start_or_stop(presence.start(), stop)

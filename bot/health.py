@@ -153,6 +153,8 @@ class Health:
             problem = ""
         except LedgerError as error:
             problem = str(error)
+        except RuntimeError:
+            problem = "The bot is stopping."
         except TimeoutError:
             problem = f"The ledger could not be written within {LEDGER_WITHIN_S:.0f} s."
         self._ledger_seen = (self._clock(), problem)

@@ -27,6 +27,8 @@ from bot.settings import ScheduleSettings
 
 log = logging.getLogger(__name__)
 
+NIGHTLY = "40 3 * * *"
+
 IndexRun = Callable[[], Awaitable[Mapping[str, Any]]]
 Tell = Callable[[str], Awaitable[None]]
 
@@ -134,6 +136,8 @@ class Schedule:
             file does. Called in a worker thread.
         last_run: when the last complete index run was.
         clock: seconds, monotonic.
+        weekly: posts the weekly message; called where a channel for it is set.
+        nightly: other work of the night: clearing the ledger.
     """
 
     def __init__(
@@ -147,6 +151,7 @@ class Schedule:
         last_run: Callable[[], datetime | None],
         clock: Callable[[], float],
         weekly: Callable[[], Awaitable[None]] | None = None,
+        nightly: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._settings = settings
         self._index = index
@@ -156,6 +161,7 @@ class Schedule:
         self._last_run = last_run
         self._clock = clock
         self._weekly = weekly
+        self._other_nightly = nightly
         self._gathering = Gathering(settings.gather_s, settings.watch_interval_s)
         self._seen: object = None
         self._last_fired: datetime | None = None
@@ -177,6 +183,8 @@ class Schedule:
             self._scheduler.add_job(self.watch, IntervalTrigger(seconds=settings.watch_interval_s))
         if self._weekly is not None and settings.weekly_channel:
             self._scheduler.add_job(self._weekly, CronTrigger.from_crontab(settings.weekly_cron, timezone=zone))
+        if self._other_nightly is not None:
+            self._scheduler.add_job(self._other_nightly, CronTrigger.from_crontab(NIGHTLY, timezone=zone))
         self._scheduler.start()
         if was_missed(settings.reindex_cron, settings.timezone, self._last_run(), datetime.now(ZoneInfo("UTC"))):
             self.start_run(scheduled=True)

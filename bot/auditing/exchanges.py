@@ -122,7 +122,7 @@ def exchanges_of(events: Iterable[Event]) -> list[Exchange]:
     """Return one exchange for each result, and for each question that ended without one; oldest first."""
     by_question: dict[str, list[Event]] = {}
     for event in events:
-        if event.question_id:
+        if asked_by(event):
             by_question.setdefault(asked_by(event), []).append(event)
     found = []
     for group in by_question.values():

@@ -195,11 +195,19 @@ class MattermostClient:
     # --- posts ----------------------------------------------------------------------------------------------
 
     async def create_post(
-        self, channel_id: str, message: str, *, root_id: str, props: Mapping[str, Any], pending_post_id: str
+        self,
+        channel_id: str,
+        message: str,
+        *,
+        root_id: str,
+        props: Mapping[str, Any],
+        pending_post_id: str,
+        file_ids: Sequence[str] = (),
     ) -> Post:
         """Post once.
 
         Args:
+            file_ids: of files that were uploaded to this channel.
             root_id: the thread's root, never a reply; "" begins a thread.
             pending_post_id: a second post with the same one is, for half a minute, the first.
 
@@ -214,7 +222,18 @@ class MattermostClient:
             "props": dict(props),
             "pending_post_id": pending_post_id,
         }
+        if file_ids:
+            body["file_ids"] = list(file_ids)
         return Post.of(await self._ask(lambda: self._driver.posts.create_post(body), idempotent=False))
+
+    async def upload(self, channel_id: str, name: str, content: bytes, media_type: str) -> str:
+        """Upload a file for a post in a channel, and return its id."""
+        files = {"files": (name, content, media_type)}
+        raw = await self._ask(lambda: self._driver.files.upload_file(channel_id, files), idempotent=False)
+        infos = raw.get("file_infos") if isinstance(raw, dict) else None
+        if not infos or not isinstance(infos[0], dict) or not infos[0].get("id"):
+            raise MattermostAway("The Mattermost server did not say what became of an uploaded file.")
+        return str(infos[0]["id"])
 
     async def patch_post(self, post_id: str, message: str, props: Mapping[str, Any]) -> Post:
         """Replace a post's message and all its props."""

@@ -57,7 +57,7 @@ class Session:
         return self.make_request("get", endpoint, options, params)
 
     def post(self, endpoint: str, options: Any = None, params: Any = None, data: Any = None, files: Any = None) -> Any:
-        return self.make_request("post", endpoint, options, params)
+        return self.make_request("post", endpoint, options, params, data, files)
 
     def put(self, endpoint: str, options: Any = None, params: Any = None, data: Any = None) -> Any:
         return self.make_request("put", endpoint, options, params)
@@ -65,7 +65,15 @@ class Session:
     def delete(self, endpoint: str, options: Any = None, params: Any = None, data: Any = None) -> Any:
         return self.make_request("delete", endpoint, options, params)
 
-    def make_request(self, method: str, endpoint: str, options: Any = None, params: Any = None) -> Any:
+    def make_request(
+        self,
+        method: str,
+        endpoint: str,
+        options: Any = None,
+        params: Any = None,
+        data: Any = None,
+        files: Any = None,
+    ) -> Any:
         """Ask the server and return its JSON.
 
         Raises:
@@ -77,6 +85,8 @@ class Session:
                 self._base + endpoint,
                 params=params,
                 json=options,
+                data=data,
+                files=files,
                 headers={"Authorization": f"Bearer {self._secret.get_secret_value()}"},
                 timeout=self._timeouts,
                 allow_redirects=False,

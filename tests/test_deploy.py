@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -98,3 +99,41 @@ def test_every_package_that_is_listed_is_locked_but_torch() -> None:
     names = {re.split(r"[<>=\[; ]", one)[0].lower().replace("_", "-") for one in listed}
     assert names - locked == set()
     assert "torch" not in locked
+
+
+def metrics_of_the_bot() -> set[str]:
+    from bot.metrics import Metrics, Snapshot
+
+    snapshot = Snapshot(**dict.fromkeys(Snapshot.__dataclass_fields__, 1))
+    page = Metrics().page(snapshot).decode()
+    return set(re.findall(r"(?m)^# TYPE (\S+)", page)) | set(re.findall(r"(?m)^(\w+)", page))
+
+
+def test_alerts_and_dashboard_speak_only_of_metrics_that_exist() -> None:
+    known = metrics_of_the_bot()
+    texts = [(DEPLOY / "monitoring" / name).read_text() for name in ("alerts.yaml", "dashboard.json")]
+    named = set(re.findall(r"guideline_bot_\w+", "".join(texts)))
+    missing = {name for name in named if name not in known and name.removesuffix("_bucket") not in known}
+    assert missing == set()
+    assert json.loads(texts[1])["panels"]
+    for rule in yaml.safe_load(texts[0])["groups"][0]["rules"]:
+        assert rule["annotations"].keys() == {"summary", "cure"}
+
+
+def test_the_pod_is_one_locked_down_replica_whose_configuration_is_valid(tmp_path: Path) -> None:
+    parts = list(yaml.safe_load_all((DEPLOY / "kubernetes" / "guideline-bot.yaml").read_text()))
+    by_kind = {part["kind"]: part for part in parts}
+    assert set(by_kind) == {"ConfigMap", "PersistentVolumeClaim", "Deployment", "NetworkPolicy"}
+    (tmp_path / "bot.toml").write_text(by_kind["ConfigMap"]["data"]["bot.toml"])
+    load(tmp_path / "bot.toml", {})
+    spec = by_kind["Deployment"]["spec"]
+    assert spec["replicas"] == 1
+    assert spec["strategy"] == {"type": "Recreate"}
+    pod = spec["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert {"livenessProbe", "readinessProbe"} <= container.keys()
+    assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
+    assert by_kind["NetworkPolicy"]["spec"]["ingress"] == []

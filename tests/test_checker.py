@@ -172,6 +172,69 @@ def test_a_line_that_only_joins_carries_no_dose() -> None:
     assert not check("10 - 15 mg daily [S1].", {"S1": "- Or\n- 5 mg daily"}).supported
 
 
+MALARIA = SourceText(
+    "- Artemether-lumefantrine is the medicine of choice\n"
+    "- Parenteral artesunate is the drug of choice for severe malaria",
+    ("Treatment",),
+    "Malaria",
+)
+
+
+def test_what_holds_at_large_does_not_answer_for_the_severe_kind_that_the_source_treats_otherwise() -> None:
+    question = "What is the first choice for severe malaria?"
+    at_large = "Artemether-lumefantrine is the medicine of choice [S1]."
+    assert not check(at_large, {"S1": MALARIA}, question=question).supported
+    assert check(at_large, {"S1": MALARIA}, question="What is the first choice for malaria?").supported
+    severe = "Parenteral artesunate is the drug of choice for severe malaria [S1]."
+    assert check(severe, {"S1": MALARIA}, question=question).supported
+
+
+@pytest.mark.parametrize("denial", ["not recommended", "avoid", "contraindicated", "none", "no", "not for use"])
+@pytest.mark.parametrize("joint", [": ", " - ", " – "])
+@pytest.mark.parametrize(
+    "answer", ["Lithium is suitable for a child", "Give lithium to a child", "Yes, children can have lithium"]
+)
+def test_a_label_with_nothing_but_a_denial_behind_it_allows_nothing(denial: str, joint: str, answer: str) -> None:
+    source = {"S1": f"- Lithium: first line\n- Adult: 1 g daily\n- Child{joint}{denial}\n- Sodium valproate"}
+    assert not check(f"{answer} [S1].", source, question="Is lithium suitable for a child?").supported
+    assert check("Lithium is not recommended in children [S1].", source).supported
+
+
+@pytest.mark.parametrize(
+    ("source", "answer"),
+    [
+        ("Lithium is unsuitable for children.", "Lithium is suitable for children"),
+        ("An X-ray is unnecessary in children.", "An X-ray is necessary in children"),
+        ("An X-ray is rarely indicated in children.", "An X-ray is indicated in children"),
+        ("Antibiotics have little effect in children.", "Antibiotics have an effect in children"),
+        ("Add lithium if the response is inadequate.", "Add lithium if the response is adequate"),
+    ],
+)
+def test_words_that_deny_or_play_down_are_not_dropped(source: str, answer: str) -> None:
+    assert not check(f"{answer} [S1].", {"S1": source}).supported
+    assert check(f"{source[:-1]} [S1].", {"S1": source}).supported
+
+
+@pytest.mark.parametrize("said", ["Malaria › Treatment", "Malaria treatment:", "The answer is: Malaria, treatment"])
+def test_headings_alone_say_nothing(said: str) -> None:
+    assert not check(f"{said} [S1].", {"S1": MALARIA}).supported
+    led = "The treatment of malaria is:\n- Artemether-lumefantrine is the medicine of choice [S1]"
+    assert check(led, {"S1": MALARIA}).supported
+
+
+def test_the_question_handed_back_is_no_answer() -> None:
+    source = {"S1": "Screening for syphilis should be done in pregnancy."}
+    assert not check("When in pregnancy should screening for syphilis be done? [S1]", source).supported
+    assert not check("When in pregnancy should screening for syphilis be done? [S1].", source).supported
+
+
+@pytest.mark.parametrize("mark", ["❌", "✅", "🚫", ":x:", "~~"])
+def test_pictures_and_struck_out_words_do_not_ride_on_a_supported_sentence(mark: str) -> None:
+    source = {"S1": "Give 15 g of carbohydrate."}
+    assert check("Give 15 g of carbohydrate [S1].", source).supported
+    assert not check(f"{mark} Give 15 g of carbohydrate {mark} [S1].", source).supported
+
+
 def test_an_empty_answer_is_not_supported() -> None:
     assert checked("") == Report(False, ())
 

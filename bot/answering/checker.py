@@ -17,7 +17,8 @@ from bot.answering.conditions import conditions_of
 from bot.answering.groups import groups_of
 from bot.answering.pieces import Piece, Problem
 from bot.answering.relations import wrong_sequence
-from bot.answering.sentences import TAG, is_tags_only, split_sentences, tags_of, without_tags
+from bot.answering.sentences import split_sentences, tags_of, without_tags
+from bot.answering.shape import runs_on, tag_stands_before, without_hedge, wrong_shape
 from bot.answering.statements import Statement, plain, statements_of
 from bot.answering.support import problems_with
 from bot.answering.wording import concepts_of
@@ -75,19 +76,9 @@ def check(
     return Report(bool(checks) and not any(c.problems for c in checks), checks)
 
 
-_RUN_ON = re.compile(
-    r"^\W*(?:question|q|answer|a|sources?|context|user|assistant|system|instructions?|example|note to)\s*\d*\s*:",
-    re.IGNORECASE,
-)
 _YES_NO = re.compile(r"^\W*(?P<word>yes|no)\b\s*(?:[,.:;!–-]|$)\s*", re.IGNORECASE)
-_HEDGE = re.compile(
-    r"^(?:according to|based on|as (?:stated|described|mentioned|given|per) (?:in|by)?|per) (?:the|this|these|our)?\s*"
-    r"(?:\w+\s+)?(?:guidelines?|guidance|sources?|protocol|documents?|passages?|text|sections?)(?:\s+provided)?\s*,?\s*",
-    re.IGNORECASE,
-)
 _SPLITS = v.words("; , and or but while whereas then ( ) plus followed . & +")
 _AGAINST = ("negation", "unsupported")
-_MAX_SENTENCE_CHARS = 1500
 _MAX_RUNS = 24
 
 
@@ -116,7 +107,7 @@ class _Checking:
         checks: list[SentenceCheck] = []
         for index, sentence in enumerate(sentences):
             cites = tags_of(sentence)
-            leads = not cites and sentence.rstrip("*_ ").endswith(":") and not _RUN_ON.match(sentence)
+            leads = not cites and sentence.rstrip("*_ ").endswith(":") and not runs_on(sentence)
             if leads and (following := _tags_below(sentences[index + 1 :])):
                 checks.append(SentenceCheck(sentence, (), tuple(self._lead_problems(sentence, following))))
                 continue
@@ -136,23 +127,17 @@ class _Checking:
             self.populations = populations
 
     def _problems(self, sentence: str, cites: tuple[str, ...]) -> list[Problem]:
-        problems: list[Problem] = []
         body = without_tags(sentence)
-        if _RUN_ON.match(body):
-            return [("unsupported", "text of the prompt instead of an answer")]
-        if is_tags_only(sentence) or not re.search(r"\w", body):
-            return [("citation", "a tag without a sentence")]
-        if not cites:
-            return [("citation", "the sentence cites no source")]
-        if len(body) > _MAX_SENTENCE_CHARS:
-            return [("unsupported", "too long a sentence to be checked")]
-        if TAG.match(sentence.lstrip("-*•+ ")) and not re.search(rf"\w.*{TAG.pattern}", TAG.sub("", sentence, count=1)):
+        if wrong := wrong_shape(sentence, body, cites):
+            return wrong
+        problems: list[Problem] = []
+        if tag_stands_before(sentence):
             problems.append(("citation", "the tag stands before the sentence"))
         problems += [("citation", f"[{tag}] is not among the sources") for tag in cites if tag not in self.texts]
         known = [tag for tag in cites if tag in self.texts]
         if not known:
             return problems
-        body = _HEDGE.sub("", body)
+        body = without_hedge(body)
         yes_no = _YES_NO.match(body)
         if yes_no:
             body = body[yes_no.end() :]
@@ -165,8 +150,26 @@ class _Checking:
             problems += [("citation", f"[{tag}] does not carry this") for tag in known if tag not in used]
             if yes_no:
                 problems += self._wrong_yes_no(yes_no["word"].lower(), tokens, used)
+            problems += self._of_another_kind(tokens, known, used)
+            own = frozenset().union(*(s.own for carrying in used.values() for s in carrying))
+            if not problems and not any(t.quantity or t.concept in own for t in tokens):
+                problems.append(("unsupported", "headings without a statement"))
         self._remember(tokens)
         return problems
+
+    def _of_another_kind(
+        self, tokens: tuple[Token, ...], tags: Sequence[str], used: Mapping[str, Sequence[Statement]]
+    ) -> list[Problem]:
+        """Asked of the severe kind, what the source says of the disease at large is no answer if it has another."""
+        said = concepts(tokens)
+        carrying = [s for found in used.values() for s in found]
+        for kind in sorted(concepts(self.question) & v.LIMITERS - said):
+            if any(kind in s.available for s in carrying):
+                continue
+            for cited in (c for tag in tags for c in self._statements(tag)):
+                if kind in cited.statement.own and said & cited.statement.own - cited.statement.led - {kind}:
+                    return [("unsupported", f"the question is about '{kind}', of which the source says something else")]
+        return []
 
     def _statements(self, tag: str) -> tuple[_Cited, ...]:
         if tag not in self.cited:
@@ -196,7 +199,7 @@ class _Checking:
             return [], _by_tag(same)
         whole = Piece(tokens, tokens, self.medicines, self.populations)
         carrying, best = self._carriers(whole, candidates)
-        if len(whole.concepts) == 1 and not conditions_of(tokens) and not any(t.quantity for t in tokens):
+        if body and len(whole.concepts) == 1 and not conditions_of(tokens) and not any(t.quantity for t in tokens):
             # 'Transfusion is recommended': only a statement about nothing else carries so bare a claim.
             carrying = [c for c in carrying if len(c.statement.own) <= 2]
             if not carrying:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.answering import vocabulary as v
+from bot.answering.clauses import CLAUSE_ENDS, Token, concepts
 from bot.answering.pieces import Piece, Problem
 from bot.answering.statements import Statement
 
@@ -43,9 +44,29 @@ def wrong_signs(piece: Piece, statement: Statement) -> list[Problem]:
         counted = [sum(t.word in _COUNTED for t in tokens) for tokens in (piece.tokens, statement.tokens)]
         if counted[0] != counted[1]:
             return [("negation", "one text denies where the other does not")]
-    if statement.denies_bare and not denies and len(piece.concepts & statement.own) * 2 > len(statement.own):
+    named = concepts(statement.tokens)
+    if statement.denies_bare and not denies and len(piece.concepts & named) * 2 > len(named):
         return [("negation", "the source says this is not so")]
+    if not denies and piece.concepts & statement.denied_labels:
+        return [("negation", "the source says this is not so")]
+    if seldom := _seldom(piece, statement):
+        return [("negation", f"the source says '{seldom}'")]
     return []
+
+
+def _seldom(piece: Piece, statement: Statement) -> str:
+    """Return the word that makes what the piece says the exception in the source, and is dropped."""
+    said = {t.word for t in piece.sentence}
+    clause: list[Token] = []
+    for token in (*statement.tokens, Token("", ".")):
+        if token.word not in CLAUSE_ENDS or token.quantity is not None:
+            clause.append(token)
+            continue
+        dropped = [t.word for t in clause if t.word in v.SELDOM]
+        if dropped and not said & v.SELDOM and piece.concepts & {t.concept for t in clause if t.concept}:
+            return dropped[0]
+        clause = []
+    return ""
 
 
 def _denies_otherwise(piece: Piece, statement: Statement) -> bool:

@@ -121,15 +121,26 @@ class Statement:
     @cached_property
     def denies_bare(self) -> bool:
         """It denies in a clause that names nothing itself ("…, which should be avoided")."""
-        clause: list[Token] = []
-        for token in (*self.tokens, Token("", ".")):
+        return any(negative for _, negative in self._clauses)
+
+    @cached_property
+    def denied_labels(self) -> frozenset[str]:
+        """Concepts of labels after which there is nothing but a denial ("Child: not recommended")."""
+        denied: set[str] = set()
+        for (before, _), (after, negative) in zip(self._clauses, self._clauses[1:], strict=False):
+            if negative and after and after[0].word in _LABEL_ENDS:
+                denied |= concepts(before)
+        return frozenset(denied)
+
+    @cached_property
+    def _clauses(self) -> list[tuple[tuple[Token, ...], bool]]:
+        """Clauses, each with the sign that it begins after, and whether it denies without naming anything."""
+        clauses: list[list[Token]] = [[]]
+        for token in self.tokens:
             if token.word in CLAUSE_ENDS and token.quantity is None:
-                if any(t.word in v.NEGATORS for t in clause) and not any(t.carries for t in clause):
-                    return True
-                clause = []
-            else:
-                clause.append(token)
-        return False
+                clauses.append([])
+            clauses[-1].append(token)
+        return [(tuple(c), any(t.word in _BARE for t in c) and not any(t.carries for t in c)) for c in clauses]
 
     @cached_property
     def medicines(self) -> frozenset[str]:
@@ -174,6 +185,8 @@ _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*+•·▪◦‣]|\(?(?:\d{1,2}|[a-z])[.)])\s+(\S.*)$", re.IGNORECASE)
 _ROW_RULE = re.compile(r"^[\s|:+-]+$")
 _LABEL = re.compile(r"^(?P<label>[^:.;]{2,80}?)(?::| [-–] )\s*(?=\S)")
+_LABEL_ENDS = frozenset([":", "–", "-", "|", "("])
+_BARE = v.NEGATORS | {"no", "nil"}
 _CONTINUES = re.compile(
     r"^\W*(?:adults?|child(?:ren)?|infants?|neonates?|newborns?|adolescents?|elderly|pregnan\w+|or|plus|and|then|"
     r"followed|max\w*|initial\w*|maintenance|loading|repeat|may|under|over|above|below|up to|age[sd]?|usual|dose|"

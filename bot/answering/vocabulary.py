@@ -41,7 +41,7 @@ GLUE = words(
     duration period periods course frequency interval intervals time times daily day perform performs performed
     performing conduct conducted carry carried obtain obtained order ordered check checked undergo undergoes run
     runs become becomes make makes made making get gets got getting keep put set ensure ensures ensured achieve
-    achieves help helps aim aims aimed order purpose goal goals adequate adequately yes answer question
+    achieves help helps aim aims aimed order purpose goal goals yes answer question
     currently usually typically normally main mainly key based associated presence present presents presenting
     presentation occur occurs occurring occurred aged age ages old older non-drug"""
 ) - words("non-drug")
@@ -50,9 +50,10 @@ GLUE = words(
 NEGATORS = words(
     "not never avoid avoids avoided avoiding contraindicated contraindication contraindications "
     "contraindicate contraindicates nor neither unsafe forbidden prohibited discouraged refrain "
-    "inadvisable none absent"
+    "inadvisable none absent unsuitable unnecessary inappropriate"
 )  # fmt: skip
 LOCAL_NEGATORS = words("avoidance no without absence lack lacking nil non un")
+SELDOM = words("rarely seldom hardly scarcely infrequently unlikely little insufficient")
 EXCEPTIONS = words("unless except excepting excluding apart save")
 ONLY = words("only solely exclusively")
 WEAK = words("may might could consider considered considering optional optionally possibly can")

@@ -1,6 +1,7 @@
 """Measure what becomes of a real small model's answers, through search, writer, checker and answerer.
 
-    python -m tests.measure_writing DATA_DIR [--questions FILE.jsonl] [--count 200] [--samples 2] [--out FILE.jsonl]
+    python -m tests.measure_writing DATA_DIR [--questions FILE.jsonl] [--first 0] [--count 200] [--samples 2]
+                                    [--out FILE.jsonl]
 
 DATA_DIR is an index as `guideline-bot index` makes it. The model is far too small to follow the rules, so its
 answers are measured in two ways:
@@ -132,7 +133,9 @@ async def plain_texts(backend: Backend, question: str, found: Found, samples: in
     return texts
 
 
-async def measure(data: Path, questions: Path | None, count: int, samples: int, out: TextIO | None) -> dict[str, Any]:
+async def measure(
+    data: Path, questions: Path | None, first: int, count: int, samples: int, out: TextIO | None
+) -> dict[str, Any]:
     """Ask all questions and return the figures."""
     recorded = Recorded(smollm2)
     tallies: dict[str, Counter[str]] = {"as it is": Counter(), "tagged": Counter(), "tagged sentences": Counter()}
@@ -146,7 +149,7 @@ async def measure(data: Path, questions: Path | None, count: int, samples: int, 
         settings = kept.model_copy(update={"ollama": kept.ollama.model_copy(update={"url": server.url})})
         writer = OllamaWriter(settings.ollama)
         await writer.warm_up()
-        for question in questions_of(library, questions, 3 * count):
+        for question in questions_of(library, questions, first + 3 * count)[first:]:
             if tallies["as it is"].total() >= count:
                 break
             found = library.search(question)
@@ -205,12 +208,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--questions", type=Path)
+    parser.add_argument("--first", type=int, default=0, help="leave out so many questions")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--samples", type=int, default=2)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     out = given.out.open("w", encoding="utf-8") if given.out else None
-    figures = asyncio.run(measure(given.data, given.questions, given.count, given.samples, out))
+    figures = asyncio.run(measure(given.data, given.questions, given.first, given.count, given.samples, out))
     print(json.dumps(figures, indent=2, ensure_ascii=False))
 
 

@@ -90,7 +90,7 @@ class SearchSettings(_Group):
     """Ranking and the gate."""
 
     candidates: int = Field(100, ge=5, le=500, description="100")
-    lexical_weight: float = Field(0.35, ge=0, le=5, description="0.35")
+    lexical_weight: float = Field(0.4, ge=0, le=5, description="0.4")
     heading_weight: float = Field(0.2, ge=0, le=5, description="0.2")
     min_score: float | None = Field(None, ge=-1, le=3, description="0.42 (leave out for the embedder's own)")
     max_sources: int = Field(4, ge=1, le=10, description="4")

@@ -53,7 +53,7 @@ class SearchOptions:
     """
 
     candidates: int = 100
-    lexical_weight: float = 0.35
+    lexical_weight: float = 0.4
     heading_weight: float = 0.2
     min_score: float | None = None
     fact_check: bool = True

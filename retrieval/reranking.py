@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from retrieval.found import Reading
 from retrieval.guideline import Passage
 from retrieval.terms import TermStatistics, compounds, content_terms, term_set
-from retrieval.units import context_of
+from retrieval.units import context_of, units_of
 
 FloatArray = NDArray[np.floating]
 
@@ -21,6 +21,8 @@ _EXPLAINED = re.compile(r"([^\W_][\w-]*)\s*\(([^()]{2,120})\)")
 
 LONG_FROM_TERMS = 12
 TITLE_SHARE = 0.6
+# How much the best unit counts in similarity, beside the best window.
+UNIT_SHARE = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class RankOptions:
         named_weight: of `named`, which takes the place of the other two as a message grows.
     """
 
-    lexical_weight: float = 0.35
+    lexical_weight: float = 0.4
     heading_weight: float = 0.2
     named_weight: float = 0.5
 
@@ -91,9 +93,11 @@ class Ranked:
     """A candidate with its parts of the blend.
 
     Attributes:
-        lexical, heading: IDF-weighted share of the asked terms in text and path, in title and path; in [0, 1].
+        lexical: IDF-weighted share of the asked terms that the passage holds: the mean of that in text and path, and
+            of that in its best unit and path; in [0, 1].
+        heading: the same share in title and path alone.
         named: the other way round: the share of title and heading that the question names, in [0, 1].
-        covered: how much of the question is covered, in [0, 1]: `lexical`, and for long messages `named`.
+        covered: how much of the question text and path cover, in [0, 1]; for long messages rather `named`.
         blended: the weighted mean; orders, nothing else.
     """
 
@@ -119,8 +123,9 @@ def rerank(
 
     (similarity + b·(w·lexical + v·heading) + (1 − b)·u·named) / (1 + b·(w + v) + (1 − b)·u), with b = `brevity`.
 
-    Similarity is the mean of the cosine of the best window and that of the best unit: a section that holds one line
-    on the question beats one that is near it all over.
+    Similarity is two parts the cosine of the best window and one part that of the best unit, and half of lexical is
+    what the best unit holds: a section that has one line on the question beats one that is near it all over, or
+    that has its words strewn about.
 
     Ties are broken by cosine, then by guideline and ordinal, so that the same index always answers alike.
 
@@ -130,7 +135,7 @@ def rerank(
         statistics: over the passages that the asker may see.
     """
     asked = asked_terms(reading, statistics)
-    said = {term for one in asked for terms in one.alternatives for term in terms}
+    covered_by = Coverage(asked, statistics)
     short = brevity(asked)
     lexical_weight, heading_weight = short * options.lexical_weight, short * options.heading_weight
     named_weight = (1 - short) * options.named_weight
@@ -138,12 +143,13 @@ def rerank(
     ranked = []
     for candidate in candidates:
         heading_terms = term_set(context_of(candidate.passage))
-        lexical = coverage(asked, heading_terms | term_set(candidate.passage.text), statistics)
-        heading = coverage(asked, heading_terms, statistics)
-        named = named_share(candidate.passage, said, statistics)
-        similarity = (candidate.cosine + candidate.unit_cosine) / 2
+        section = covered_by(heading_terms, term_set(candidate.passage.text))
+        lexical = (section + covered_in_one_unit(candidate.passage, heading_terms, covered_by)) / 2
+        heading = covered_by(heading_terms)
+        named = named_share(candidate.passage, covered_by.said, statistics)
+        similarity = (1 - UNIT_SHARE) * candidate.cosine + UNIT_SHARE * candidate.unit_cosine
         blended = similarity + lexical_weight * lexical + heading_weight * heading + named_weight * named
-        covered = short * lexical + (1 - short) * named
+        covered = short * section + (1 - short) * named
         ranked.append(Ranked(candidate, lexical, heading, named, covered, blended / total))
     ranked.sort(key=lambda one: (-one.blended, -one.candidate.cosine, one.passage.guideline, one.passage.ordinal))
     return tuple(ranked)
@@ -219,14 +225,49 @@ def named_share(passage: Passage, said: Collection[str], statistics: TermStatist
     return TITLE_SHARE * title + (1 - TITLE_SHARE) * heading
 
 
-def coverage(asked: Sequence[AskedTerm], held: Collection[str], statistics: TermStatistics) -> float:
+class Coverage:
+    """How much of what is asked a text holds, for one question and many texts.
+
+    Attributes:
+        said: the terms of the question and of what it was read as.
+    """
+
+    def __init__(self, asked: Sequence[AskedTerm], statistics: TermStatistics) -> None:
+        self.said = frozenset(term for one in asked for terms in one.alternatives for term in terms)
+        self._asked = asked
+        self._statistics = statistics
+        self._weights = [term.weight(statistics) for term in asked]
+        # Most units hold none or the same few of the terms, and the share depends on nothing else.
+        self._shares: dict[frozenset[str], float] = {}
+
+    def __call__(self, *held: frozenset[str]) -> float:
+        """Return the weighted share of the asked terms that sets of terms hold together, in [0, 1].
+
+        It is 0 when nothing is asked.
+        """
+        met = frozenset().union(*(self.said & terms for terms in held))
+        share = self._shares.get(met)
+        if share is None:
+            total = sum(self._weights) or 1.0
+            shares = (term.share(met, self._statistics) for term in self._asked)
+            share = self._shares[met] = sum(w * s for w, s in zip(self._weights, shares, strict=True)) / total
+        return share
+
+
+def covered_in_one_unit(passage: Passage, heading_terms: frozenset[str], covered_by: Coverage) -> float:
+    """Return the largest share of the asked terms that one unit holds with its lead-in, title and path, in [0, 1]."""
+    text_terms = term_set(passage.text)
+    if len((covered_by.said & text_terms) - heading_terms) < 2:
+        return covered_by(heading_terms, text_terms)  # a single term stands in one unit
+    return max(
+        (covered_by(heading_terms, term_set(unit.text), term_set(unit.lead)) for unit in units_of(passage)),
+        default=0.0,
+    )
+
+
+def coverage(asked: Sequence[AskedTerm], held: Iterable[str], statistics: TermStatistics) -> float:
     """Return the weighted share of the asked terms that a set of terms holds, in [0, 1]; 0 when nothing is asked."""
-    weights = [term.weight(statistics) for term in asked]
-    total = sum(weights)
-    if not total:
-        return 0.0
-    shares = (term.share(held, statistics) for term in asked)
-    return sum(weight * share for weight, share in zip(weights, shares, strict=True)) / total
+    return Coverage(asked, statistics)(frozenset(held))
 
 
 def _share(terms: tuple[str, ...], held: Collection[str], statistics: TermStatistics) -> float:

@@ -115,7 +115,7 @@ def is_content(word: str) -> bool:
     return len(word) > 1 and word not in STOP_WORDS and not word.isdigit()
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=32_768)
 def term_set(text: str) -> frozenset[str]:
     """Return a text's content terms and its hyphenated words as one; remembered: questions meet the same passages."""
     return frozenset(content_terms(text)) | {joined for joined, _ in compounds(text)}

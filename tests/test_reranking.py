@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +34,26 @@ def test_the_blend_is_the_weighted_mean_of_its_parts() -> None:
     (one,) = rerank(reading("amoxicillin drugs"), [candidate(DRUGS, 0.5, 0.7)], STATISTICS, options)
     assert one.lexical == 1.0
     assert 0 < one.heading < 1
-    assert one.blended == pytest.approx((0.6 + 0.4 * one.lexical + 0.2 * one.heading) / 1.6)
+    similarity = 2 / 3 * 0.5 + 1 / 3 * 0.7
+    assert one.blended == pytest.approx((similarity + 0.4 * one.lexical + 0.2 * one.heading) / 1.6)
+
+
+def test_words_together_in_one_line_count_more_than_the_same_words_strewn_about() -> None:
+    together = passage("- Clarithromycin for pertussis\n- Rest", title="Cough", ordinal=3)
+    strewn = passage("- Clarithromycin\n- Pertussis", title="Cough", ordinal=4)
+    counts = statistics([together, strewn, DRUGS, SIGNS])
+    ranked = rerank(reading("clarithromycin pertussis"), [candidate(strewn), candidate(together)], counts)
+    assert [one.passage for one in ranked] == [together, strewn]
+    assert ranked[0].lexical == 1.0 > ranked[1].lexical
+    assert ranked[0].covered == ranked[1].covered == 1.0
+
+
+def test_words_of_the_lead_in_and_the_path_count_with_each_line() -> None:
+    items = passage("- Clarithromycin\n- Rest", title="Cough", path=("Drugs",), ordinal=5)
+    led = replace(items, id="led", blocks=tuple(replace(block, lead="For pertussis:") for block in items.blocks))
+    led = replace(led, text="For pertussis:\n- Clarithromycin\n- Rest")
+    (one,) = rerank(reading("clarithromycin drugs for pertussis"), [candidate(led)], statistics([led]))
+    assert one.lexical == 1.0
 
 
 def test_without_weights_similarity_alone_orders() -> None:

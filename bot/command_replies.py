@@ -66,14 +66,27 @@ def guidelines_text(entries: Sequence[GuidelineEntry], word: str, today: date) -
     return "\n".join(rows)
 
 
-def passage_text(tag: str, passage: Passage) -> str:
-    """Show a whole section."""
+def unread_text() -> str:
+    """Say how filters are written, to somebody who meant one."""
+    return (
+        "I could not read where to look, so I have not looked. Write `--guideline WORD` or "
+        '`--section "SEVERAL WORDS"`, with both quotation marks, before or after the question.'
+    )
+
+
+def passage_text(tag: str, passage: Passage, *, rejected: str = "") -> str:
+    """Show a whole section.
+
+    Args:
+        rejected: why it did not count as an answer; "" when it did.
+    """
     facts = [f"**[{tag}]** {display_line(passage.trail)}"]
     if passage.page is not None:
         facts.append(f"page {display_line(passage.page_label or str(passage.page))}")
     if passage.metadata.version:
         facts.append(f"version {display_line(passage.metadata.version)}")
-    return f"{' · '.join(facts)}\n\n{quote(passage.text)}"
+    shown = f"{' · '.join(facts)}\n\n{quote(passage.text)}"
+    return f"**No answer to the question.** {display_line(rejected)}\n\n{shown}" if rejected else shown
 
 
 def why_text(body: Mapping[str, Any], may_see: Iterable[str], read_as: str = "") -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from bot.command_replies import guidelines_text, help_text, passage_text, search_text, why_text
+from bot.command_replies import guidelines_text, help_text, passage_text, search_text, unread_text, why_text
 from bot.commands import Command
 from bot.display import display_line
 from bot.exchange import Result
+from bot.ledger import Event
 from bot.mattermost.events import Question
 from bot.records import told
 from retrieval.access import Viewer
@@ -84,6 +85,8 @@ class Orders:
                     return await self._status(), None
                 case "reindex" | "reload":
                     return await self._operate(command.kind, question), None
+                case "unread":
+                    return unread_text(), None
                 case _:
                     return await self._help(question), None
         except ProductError as error:
@@ -118,7 +121,7 @@ class Orders:
         passage = await self._passage(str(wanted[0].get("passage_id", "")), viewer)
         if passage is None:
             return "That section is not in the index any more, or not everyone here may see it."
-        return passage_text(command.text, passage)
+        return passage_text(command.text, passage, rejected=_why_rejected(event, wanted[0]))
 
     async def _why(self, question: Question, viewer: Viewer) -> str:
         event = await self._desk.conversations.last_result(question)
@@ -160,3 +163,12 @@ class Orders:
         if self._library is None:
             return None
         return await asyncio.to_thread(self._library.passage, passage_id, viewer)
+
+
+def _why_rejected(event: Event | None, source: Mapping[str, Any]) -> str:
+    """Return why a recorded source was not kept; "" for one that was."""
+    if event is None or source.get("kept"):
+        return ""
+    reasons = (event.texts or {}).get("source_reasons") or {}
+    reason = str(reasons.get(source.get("tag")) or "it was not near enough").rstrip(".")
+    return f"This section was found and rejected: {reason}."

@@ -52,6 +52,9 @@ _REFUSED = {
     "filtered_out": "Nothing is found where the question was to be looked up.",
 }
 
+_NOT_LOOKED_UP = "This was not looked up."
+"""Without a search nothing can be said of what the guidelines cover."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -177,8 +180,8 @@ def _quotes(result: Result) -> list[str]:
 
 
 def _refusal(result: Result, ask_line: str) -> list[str]:
-    kind = result.verdict.kind if result.verdict is not None else None
-    first = f"**{_REFUSED.get(kind or 'below_score', '')}**"
+    verdict = result.verdict
+    first = f"**{_NOT_LOOKED_UP if verdict is None else _REFUSED.get(verdict.kind or 'below_score', '')}**"
     pieces = [f"{first} {display_line(result.reason)}".rstrip(), *_reading(result)]
     if result.nearest:
         lines = [

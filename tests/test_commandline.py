@@ -77,7 +77,7 @@ def test_a_refusal_has_a_reason_and_exit_status_1(indexed: Terminal) -> None:
 def test_a_question_with_patient_details_is_blocked_and_not_repeated(indexed: Terminal) -> None:
     for command in ("ask", "why"):
         result = indexed.run(command, "Can Mrs Margaret Thornbury, NHS 943 476 5919, have metformin?")
-        assert result.exit_code in (1, 2)
+        assert result.exit_code == 1, "refused, which is no wrong use"
         assert "Thornbury" not in result.output
         assert "name" in result.output
 
@@ -201,3 +201,11 @@ def test_every_command_has_help_and_stands_in_the_readme(fresh: Terminal) -> Non
     for name in main.list_commands(None):  # type: ignore[arg-type]
         assert fresh.run(name, "--help").exit_code == 0
         assert f"`{name}" in readme, f"{name} is not in README.md"
+
+
+def test_without_an_index_every_command_says_so_alike(fresh: Terminal) -> None:
+    for command in (["ask", "x"], ["why", "x"], ["guidelines"], ["guidelines", "--generations"]):
+        for form in ([], ["--json"]):
+            result = fresh.run(*command, *form)
+            assert (result.exit_code, result.stdout) == (2, "")
+            assert "Nothing has been indexed yet" in result.stderr

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.command_replies import guidelines_text, help_text, pages, passage_text, why_text
+from bot.command_replies import guidelines_text, help_text, pages, passage_text, unread_text, why_text
 from bot.commands import Command, parse
 from retrieval.entries import GuidelineEntry
 from retrieval.found import Filters
@@ -54,7 +54,6 @@ def test_commands_are_known(text: str, kind: str) -> None:
         "guidelines for hypertension in pregnancy?",
         "list the side effects of metformin",
         "write up a prescription",
-        "hi, what should I do about a hypo?",
         "test strips for glucose",
         "quote",
         "search",
@@ -96,10 +95,67 @@ def test_a_dash_in_a_sentence_is_no_filter() -> None:
     assert parse(text) == Command("ask", text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '--guideline "diabetes what should I do about a hypo?',
+        "what should I do about a hypo? --section “low",
+        "--guideline",
+        "what should I do about a hypo? --section",
+        "--guidelines diabetes what should I do about a hypo?",
+        "--guidline diabetes what should I do about a hypo?",
+        "hypo? --sektion=low",
+    ],
+)
+def test_a_filter_that_cannot_be_read_is_never_passed_over(text: str) -> None:
+    assert parse(text).kind == "unread", "an answer from elsewhere would look like one from there"
+    assert "--section" in unread_text()
+
+
+@pytest.mark.parametrize("text", ["--help", "-h", "/help"])
+def test_help_is_found_by_those_who_know_it_from_elsewhere(text: str) -> None:
+    assert parse(text).kind == "help"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hi, what is a hypo?",
+        "Hi team, what is a hypo?",
+        "hi all: what is a hypo?",
+        "Hey what is a hypo?",
+        "Hello! what is a hypo?",
+        "good morning team, what is a hypo?",
+        "Good morning, what is a hypo?",
+        "@ben what is a hypo?",
+        "hey @ann, @all: what is a hypo?",
+    ],
+)
+def test_words_that_only_address_somebody_do_not_dilute_the_question(text: str) -> None:
+    assert parse(text) == Command("ask", "what is a hypo?")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "HI on the meter, what now?",
+        "HI, said the meter: what now?",
+        "hi reading on the glucose meter",
+        "morning, noon and night doses of insulin",
+        "good morning glucose target",
+        "hi all diabetics need eye checks?",
+        "give it @8am or @night?",
+        "hello",
+    ],
+)
+def test_a_word_that_may_belong_to_the_question_stays_in_it(question: str) -> None:
+    assert parse(question) in (Command("ask", question), Command("help"))
+
+
 @given(st.text(max_size=100))
 def test_no_text_is_too_odd_to_be_read(text: str) -> None:
     command = parse(text)
-    assert command.kind == "help" or command.text or command.kind in ("why", "status", "guidelines")
+    assert command.kind == "help" or command.text or command.kind in ("why", "status", "guidelines", "unread")
 
 
 def entry(
@@ -168,6 +224,15 @@ def test_a_section_is_shown_whole_and_calls_nobody() -> None:
     assert "page 3" in text
     assert "Give 15 g." in text
     assert "@all" not in text
+
+
+def test_a_rejected_section_is_not_taken_for_an_answer() -> None:
+    block = Block("paragraph", "Give 15 g.")
+    passage = Passage("id", "d.md", Metadata("Diabetes", "2"), ("4. Low",), 0, (block,), block.text)
+    text = passage_text("S9", passage, rejected="This section was found and rejected: scores 0.20, 0.42 is needed.")
+    assert text.startswith("**No answer to the question.**")
+    assert "0.42 is needed" in text
+    assert "No answer" not in passage_text("S9", passage)
 
 
 def test_help_speaks_of_admin_commands_only_to_those_who_may() -> None:

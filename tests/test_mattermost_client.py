@@ -380,3 +380,47 @@ def test_the_limiter_of_a_real_server_is_obeyed() -> None:
         await server.stop()
 
     asyncio.run(run())
+
+
+def test_an_address_with_a_path_too_many_is_told_as_such() -> None:
+    async def scene(server: SandboxServer, _: MattermostClient, waits: Waits) -> None:
+        client = MattermostClient(settings(f"{server.url}/chat"), SecretStr(server.token_of("guidebot")), sleep=waits)
+        try:
+            with pytest.raises(MattermostRefused, match=r"mattermost\.url"):
+                await client.connect()
+        finally:
+            client.close()
+
+    on_server(scene)
+
+
+def test_https_to_a_server_without_tls_is_not_blamed_on_its_certificate() -> None:
+    async def scene(server: SandboxServer, _: MattermostClient, waits: Waits) -> None:
+        address = server.url.replace("http:", "https:")
+        client = MattermostClient(settings(address), SecretStr(server.token_of("guidebot")), sleep=waits)
+        try:
+            with pytest.raises(MattermostAway) as caught:
+                await client.connect()
+        finally:
+            client.close()
+        assert "https" in str(caught.value)
+        assert "not trusted" not in str(caught.value)
+
+    on_server(scene)
+
+
+def test_a_persons_token_is_warned_about(caplog: pytest.LogCaptureFixture) -> None:
+    """What a person's account posts is not marked as a bot's: other bots would answer it."""
+
+    async def scene(server: SandboxServer, own: MattermostClient, waits: Waits) -> None:
+        with caplog.at_level(logging.WARNING):
+            await own.connect()
+            assert "person" not in caplog.text
+            client = MattermostClient(settings(server.url), SecretStr(server.token_of("ann")), sleep=waits)
+            try:
+                await client.connect()
+            finally:
+                client.close()
+        assert "@ann is a person's account" in caplog.text
+
+    on_server(scene)

@@ -128,6 +128,12 @@ def test_a_refusal_says_why_names_the_nearest_sections_and_whom_to_ask() -> None
     assert message.endswith(ASK)
 
 
+def test_what_was_never_looked_up_is_not_called_uncovered() -> None:
+    message = only(Result("q", reading("q"), "refused", reason="This question has 9,000 characters; 4,000 are read."))
+    assert "9,000 characters" in message
+    assert "don't cover" not in message, "nothing is known of what the guidelines hold"
+
+
 def test_the_score_that_was_needed_is_not_said_twice() -> None:
     reason = "The best source scores 0.41, 0.55 is needed."
     message = only(Result("q", reading("q"), "refused", reason=reason, verdict=verdict(False, best=0.41)))

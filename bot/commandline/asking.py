@@ -56,7 +56,13 @@ def why(place: Place, question: str, guideline: str, section: str, as_json: bool
     settings = place.settings()
     screened = screen_of(settings)(question)
     if screened.blocked:
-        raise click.UsageError(f"The question holds {', '.join(sorted({d.kind for d in screened.details}))}: rephrase.")
+        kinds = sorted({detail.kind for detail in screened.details})
+        reason = f"The question seems to hold {', '.join(kinds)}. It was not searched for: ask again without."
+        if as_json:
+            print_json({"question": "", "status": "blocked", "reason": reason, "details": kinds, "sources": []})
+        else:
+            click.echo(reason)
+        sys.exit(EXIT_STATUS["blocked"])
     found = open_library(settings, place.data).search(screened.text, filters=Filters(guideline, section))
     if as_json:
         print_json(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,15 +198,15 @@ def _entry(entry: GuidelineEntry) -> dict[str, Any]:
 
 
 def _show_generations(data: Path, as_json: bool) -> None:
-    from retrieval.generations import Generations
+    from retrieval.errors import IndexMissing
+    from retrieval.generations import NOT_INDEXED, Generations
 
     kept = Generations(data).kept()
+    if not kept:
+        raise IndexMissing(NOT_INDEXED)
     if as_json:
         print_json([{**asdict(one), "built": one.built.isoformat() if one.built else None} for one in kept])
         return
-    if not kept:
-        click.echo("Nothing has been indexed yet: guideline-bot index.", err=True)
-        sys.exit(2)
     for one in kept:
         built = one.built.strftime("%Y-%m-%d %H:%M") if one.built else "unknown"
         mark = "*" if one.current else " "

@@ -53,7 +53,8 @@ def source_line(source: Source) -> str:
     if passage.page is not None:
         place = f", page {passage.page_label or passage.page}"
     elif passage.lines is not None:
-        place = f", lines {passage.lines[0]}–{passage.lines[1]}"
+        first, last = passage.lines
+        place = f", line {first}" if first == last else f", lines {first}–{last}"
     version = f", version {passage.metadata.version}" if passage.metadata.version else ""
     return printable(f"[{source.tag}] {passage.trail}{place}{version}  score {source.scores.gate:.2f}")
 

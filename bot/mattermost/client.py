@@ -158,10 +158,21 @@ class MattermostClient:
         Raises:
             MattermostError: no server, or it does not take the token.
         """
-        raw = await self._ask(lambda: self._driver.users.get_user("me"))
+        try:
+            raw = await self._ask(lambda: self._driver.users.get_user("me"))
+        except MattermostRefused as error:
+            if error.status != 404:
+                raise
+            raise MattermostRefused(
+                "There is no Mattermost at mattermost.url (404). Give the address that people open, "
+                "without anything behind it that is not part of it.",
+                status=404,
+            ) from None
         if not isinstance(raw, dict) or not raw.get("id") or not raw.get("username"):
             raise MattermostAway("What answers at mattermost.url does not say who the bot is; is it Mattermost?")
         me = Me(str(raw["id"]), str(raw["username"]))
+        if raw.get("is_bot") is not True:
+            log.warning("@%s is a person's account: other bots may answer its posts; make a bot account", me.username)
         try:
             config = await self._ask(lambda: self._driver.system.get_client_configuration({"format": "old"}))
             limit = int(config.get("MaxPostSize") or DEFAULT_MAX_POST_CHARS)

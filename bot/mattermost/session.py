@@ -91,7 +91,12 @@ class Session:
                 timeout=self._timeouts,
                 allow_redirects=False,
             )
-        except requests.exceptions.SSLError:
+        except requests.exceptions.SSLError as error:
+            if not _is_about_trust(error):
+                raise MattermostAway(
+                    "The Mattermost server does not speak TLS where mattermost.url says https. "
+                    "Check its port, or write http."
+                ) from None
             raise MattermostAway(
                 "The Mattermost server's certificate is not trusted. Set mattermost.ca_file to the CA that signed "
                 "it, or check that mattermost.url names the right host."
@@ -102,6 +107,11 @@ class Session:
             # Its text may hold the address with its query; the kind says enough.
             raise MattermostAway(f"The Mattermost server cannot be reached ({type(error).__name__}).") from None
         return _read(response)
+
+
+def _is_about_trust(error: BaseException) -> bool:
+    """Tell whether a TLS error is about the certificate, and not about there being no TLS."""
+    return "CERTIFICATE" in str(error) or "certificate" in str(error)
 
 
 def _read(response: requests.Response) -> Any:

@@ -296,11 +296,19 @@ class Ledger:
             for start in range(0, len(seqs), 500):
                 connection.execute(_events.update().where(_events.c.seq.in_(seqs[start : start + 500])).values(**empty))
             event = self._append(connection, why, "", "", {"seqs": list(seqs), "bodies": bodies}, None)
-        with self._reading() as connection:
-            # The write-ahead log still holds the text until it is folded in.
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.fold()
         self._written(event)
         return event
+
+    def fold(self) -> bool:
+        """Fold the write-ahead log into the file, which it empties: until then it holds what was taken out.
+
+        Returns:
+            False when somebody else was reading for too long; then it is done later, or by calling this again.
+        """
+        with self._reading() as connection:
+            busy, *_ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+            return not busy
 
     # --- marks --------------------------------------------------------------------------------------------
 

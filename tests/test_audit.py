@@ -255,6 +255,21 @@ def test_erasing_takes_every_text_of_one_exchange_and_nothing_else(clinic: Clini
     assert clinic.run("erase", "no-such").exit_code == 2
 
 
+def test_a_text_that_a_reader_keeps_on_the_disk_is_told_and_gone_with_the_next_try(clinic: Clinic) -> None:
+    import sqlite3
+
+    ledger = Ledger.open(clinic.data / LEDGER_FILE, busy_timeout_s=0.01)
+    reader = sqlite3.connect(clinic.data / LEDGER_FILE, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM events").fetchone()
+    assert not erase(ledger, "q0").gone_from_disk
+    reader.execute("ROLLBACK")
+    reader.close()
+    assert erase(ledger, "q0").gone_from_disk
+    assert b"panic episode" not in b"".join(file.read_bytes() for file in clinic.data.glob("ledger.sqlite*"))
+    ledger.close()
+
+
 def test_one_comment_can_be_erased_by_its_post(clinic: Clinic) -> None:
     ledger = clinic.ledger()
     cleared = erase(ledger, "p9")
@@ -288,7 +303,11 @@ def test_a_purge_needs_a_number_of_days(clinic: Clinic) -> None:
     result = clinic.run("purge")
     assert result.exit_code == 2
     assert "retention_days" in result.stderr
-    assert clinic.json("purge", config="[ledger]\nretention_days = 36500\n") == {"purged": [], "said_in": None}
+    assert clinic.json("purge", config="[ledger]\nretention_days = 36500\n") == {
+        "purged": [],
+        "said_in": None,
+        "gone_from_disk": True,
+    }
 
 
 # --- exporting ----------------------------------------------------------------------------------------------

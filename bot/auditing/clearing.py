@@ -20,10 +20,12 @@ class Cleared:
     Attributes:
         seqs: the events that it was taken out of.
         said_in: the event that says so; None when there was nothing to take out.
+        gone_from_disk: False while the write-ahead log still holds it, because somebody else reads the ledger.
     """
 
     seqs: tuple[int, ...]
     said_in: int | None
+    gone_from_disk: bool = True
 
 
 def erase(ledger: Ledger, id: str) -> Cleared:
@@ -66,9 +68,9 @@ def purge(ledger: Ledger, days: int, now_s: float) -> Cleared:
 
 
 def _take_out(ledger: Ledger, seqs: list[int], why: str, *, bodies: bool) -> Cleared:
-    if not seqs:
-        return Cleared((), None)
-    return Cleared(tuple(seqs), ledger.take_out(seqs, why=why, bodies=bodies).seq)
+    said_in = ledger.take_out(seqs, why=why, bodies=bodies).seq if seqs else None
+    # Also when there is nothing to take out: another run may have been kept from finishing.
+    return Cleared(tuple(seqs), said_in, ledger.fold())
 
 
 def _meant(events: list[Event], id: str) -> list[Event]:

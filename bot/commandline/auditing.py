@@ -287,8 +287,12 @@ def _folders(settings: Settings) -> list[Path]:
 
 def _print_cleared(cleared: Any, what: str, as_json: bool) -> None:
     if as_json:
-        print_json({what: list(cleared.seqs), "said_in": cleared.said_in})
-    elif cleared.said_in is None:
+        record = {what: list(cleared.seqs), "said_in": cleared.said_in, "gone_from_disk": cleared.gone_from_disk}
+        print_json(record)
+        return
+    if not cleared.gone_from_disk:
+        click.echo("The ledger's write-ahead log still holds it: somebody is reading. Run this again.", err=True)
+    if cleared.said_in is None:
         click.echo(f"Nothing to be {what}.")
     else:
         click.echo(f"{what} {len(cleared.seqs)} events; event {cleared.said_in} says so.")

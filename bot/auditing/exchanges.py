@@ -163,18 +163,7 @@ def names(source: Mapping[str, Any], wanted: str) -> bool:
 def find(exchanges: Sequence[Exchange], id: str) -> list[Exchange]:
     """Return the exchanges that an id means, oldest first: number of any event, question's or reply's post id."""
     number = int(id) if id.isascii() and id.isdigit() and len(id) < 19 else 0
-    return [
-        one
-        for one in exchanges
-        if id == one.question_id
-        or id in one.post_ids
-        or number == one.number
-        or (number and one is _newest_with(exchanges, number))
-    ]
-
-
-def _newest_with(exchanges: Sequence[Exchange], number: int) -> Exchange | None:
-    if any(one.number == number for one in exchanges):
-        return None
-    holding = [one for one in exchanges if any(event.seq == number for event in one.events)]
-    return holding[-1] if holding else None
+    found = [one for one in exchanges if id == one.question_id or number == one.number or id in one.post_ids]
+    if found or not number:
+        return found
+    return [one for one in exchanges if any(event.seq == number for event in one.events)][-1:]

@@ -13,7 +13,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
-from bot.app import LEDGER_FILE
+from bot.app import HEAD_FILE, LEDGER_FILE
 from retrieval.errors import ServiceAway, WrongUse
 from retrieval.generations import Generations
 
@@ -47,6 +47,9 @@ def back_up(data: Path, file: Path) -> int:
             if current is not None:
                 root = generations.directory(current)
                 names |= {str(one.relative_to(data)): one for one in sorted(root.rglob("*")) if one.is_file()}
+            if (data / HEAD_FILE).is_file():
+                # Before the ledger: what is written meanwhile makes the ledger newer than its head, never older.
+                names[HEAD_FILE] = Path(shutil.copy(data / HEAD_FILE, Path(scratch) / HEAD_FILE))
             if (data / LEDGER_FILE).exists():
                 names[LEDGER_FILE] = _copied_ledger(data / LEDGER_FILE, Path(scratch) / LEDGER_FILE)
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -27,6 +27,7 @@ from bot.auditing.exchanges import exchanges_of, find, select
 from bot.auditing.export import csv_lines, defused
 from bot.auditing.notices import tell_threads
 from bot.auditing.originals import holds_text
+from bot.backup import back_up, restore
 from bot.display import display_line
 from bot.ledger import Ledger
 from bot.records import record_of
@@ -226,6 +227,14 @@ def test_verify_finds_a_cut_tail_by_the_head_file_and_says_so_when_that_is_gone(
     result = clinic.run("verify")
     assert result.exit_code == 1
     assert "whether the end was cut off cannot be told" in result.stdout
+
+
+def test_a_ledger_that_comes_back_from_a_backup_still_verifies(clinic: Clinic, tmp_path: Path) -> None:
+    back_up(clinic.data, tmp_path / "backup.tar.gz")
+    clinic.data = tmp_path / "restored"
+    restore(tmp_path / "backup.tar.gz", clinic.data)
+    assert clinic.run("verify").exit_code == 0
+    assert len(clinic.json("list")) == 3
 
 
 def test_verify_takes_a_head_that_was_noted_elsewhere(clinic: Clinic) -> None:

@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.app import LEDGER_FILE, folders_of, open_embedder, open_library, open_writer
+from bot.app import LEDGER_FILE, folders_of, head_file_of, open_embedder, open_library, open_writer
 from bot.mattermost.client import MattermostClient
 from bot.settings import Settings, token_of
 from retrieval.errors import ProductError
@@ -127,8 +127,8 @@ def _ledger(settings: Settings, data: Path) -> str:
     ledger = Ledger.open(data / LEDGER_FILE)
     with contextlib.closing(ledger):
         seq, digest = ledger.head()
-    head_file = Path(settings.ledger.head_file) if settings.ledger.head_file else None
-    if head_file is not None and head_file.exists():
+    head_file = head_file_of(settings, data)
+    if head_file.exists():
         written = head_file.read_text(encoding="ascii").split()
         if written and int(written[0]) > seq:
             raise _Unwell(f"{head_file} knows of event {written[0]}, the ledger ends at {seq}: restore the ledger.")

@@ -72,11 +72,18 @@ class Intake:
             return
         question = self._question(post, channel_type)
         if question is not None:
-            desk.spawn(self._receive(question))
+            desk.spawn(self._hear(question))
 
     def _question(self, post: Post, channel_type: str) -> Question | None:
         me = self._desk.client.me
         return question_in(post, channel_type, me=me.id, username=me.username)
+
+    async def _hear(self, question: Question) -> None:
+        try:
+            await self._receive(question)
+        except Exception as error:
+            log.error("a question could not be taken in, and is looked for again: %s", type(error).__name__)
+            self.catch_up()
 
     async def _receive(self, question: Question, *, in_doubt: bool = False) -> None:
         if await self._feedback.takes(question):
@@ -138,8 +145,10 @@ class Intake:
             self._again = False
             try:
                 await self._look_everywhere()
-            except (MattermostError, LedgerError) as error:
-                log.warning("catching up was broken off, and is tried again: %s", error)
+            except Exception as error:
+                # Whatever it was: giving up here would leave questions unanswered for good.
+                told = error if isinstance(error, (MattermostError, LedgerError)) else type(error).__name__
+                log.warning("catching up was broken off, and is tried again: %s", told)
                 self._again = True
                 await self._desk.sleep(wait_s)
                 wait_s = min(2 * wait_s, 60.0)

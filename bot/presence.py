@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import random
 import time
@@ -13,16 +12,18 @@ from typing import Any
 from bot.desk import Answers, Desk, Screened
 from bot.feedback import Feedback
 from bot.intake import Intake
-from bot.ledger import Ledger, LedgerError
+from bot.ledger import Ledger
 from bot.mattermost.client import MattermostClient
 from bot.mattermost.connection import ConnectionState
-from bot.mattermost.errors import MattermostAway, MattermostError
+from bot.mattermost.errors import MattermostAway
 from bot.mattermost.websocket import EventStream
 from bot.orders import Operations, OrdersLibrary
 from bot.settings import Settings
 from bot.threads import Mark
 
 log = logging.getLogger(__name__)
+
+BEGIN_AGAIN_AFTER_S = 5.0
 
 
 class Presence:
@@ -85,13 +86,13 @@ class Presence:
         """
         await self._connect()
         for work in (
-            self.stream.run(),
-            self.desk.signs.keep_typing(),
-            self.desk.keep_claims(),
-            self.intake.keep_marks(),
-            self.intake.keep_taking_over(),
+            self.stream.run,
+            self.desk.signs.keep_typing,
+            self.desk.keep_claims,
+            self.intake.keep_marks,
+            self.intake.keep_taking_over,
         ):
-            self._tasks.append(asyncio.create_task(_for_ever(work)))
+            self._tasks.append(asyncio.create_task(self._for_ever(work)))
 
     async def stop(self) -> None:
         """Finish or hand back what is in hand, and go offline."""
@@ -134,13 +135,12 @@ class Presence:
             place.id, message, root_id="", props=Mark("", "notice", notice="report").props(), pending_post_id=""
         )
 
-
-async def _for_ever(work: Coroutine[Any, Any, None]) -> None:
-    try:
-        await work
-    except (MattermostError, LedgerError, OSError) as error:
-        log.critical("a part of the bot has stopped: %s", type(error).__name__)
-        raise
-    finally:
-        with contextlib.suppress(RuntimeError):
-            work.close()
+    async def _for_ever(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Keep a part of the bot running: whatever ends it, it is begun again."""
+        while True:
+            try:
+                await work()
+            except Exception as error:
+                # Not its text: it may hold what somebody wrote.
+                log.critical("%s has stopped (%s) and is begun again", work.__qualname__, type(error).__name__)
+            await self._sleep(BEGIN_AGAIN_AFTER_S)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from bot.exchange import Quote, Result
 from bot.ledger import Ledger
@@ -277,7 +278,10 @@ def test_show_and_why_tell_what_stands_behind_the_answer_of_this_thread(tmp_path
             post = server.post("ben", triage(server), f"@guidebot {text}", root_id=question["id"])
             return str((await answered(server, post))["message"])
 
-        assert "Text of High." in await command("show S2"), "rejected ones too"
+        rejected = await command("show S2")
+        assert "Text of High." in rejected, "rejected ones too"
+        assert rejected.startswith("**No answer to the question.**"), "and nobody takes one for an answer"
+        assert "No answer" not in await command("show S1")
         assert "not in the index any more, or not everyone" in await command("show S3")
         assert "it has S1, S2, S3" in await command("show S7")
         why = await command("why")
@@ -337,6 +341,16 @@ def test_show_and_why_without_an_answer_before_say_so(tmp_path: Path) -> None:
             assert "no answer of mine" in reply["message"]
 
     play(tmp_path, scene, library=ThreeSections())
+
+
+def test_a_filter_that_cannot_be_read_is_asked_about_and_nothing_is_looked_up(tmp_path: Path) -> None:
+    async def scene(server: SandboxServer, presence: Presence, answerer: FakeAnswerer) -> None:
+        text = '@guidebot --section "low what is a hypo?'
+        reply = await answered(server, server.post("ann", triage(server), text))
+        assert "both quotation marks" in reply["message"]
+        assert not answerer.asked
+
+    play(tmp_path, scene)
 
 
 def test_mode_and_filters_of_a_mention_reach_the_answerer(tmp_path: Path) -> None:
@@ -698,7 +712,7 @@ def test_a_thumb_down_is_asked_once_what_was_wrong_and_the_answer_is_kept(tmp_pa
         click(server, "ann", reply, "-1")
         click(server, "ben", reply, "-1")
         await until(lambda: len(ledger.events(question["id"], kinds=("feedback",))) == 3)
-        await until(lambda: notices_for(server, question))
+        await until(lambda: notices_for(server, question) and ledger.events(kinds=("asked",)))
         told = server.post("ann", here, "@guidebot the dose is missing", root_id=question["id"])
         await until(lambda: ledger.events(question["id"], kinds=("comment",)))
         await until(lambda: ledger.is_finished(told["id"]))
@@ -798,6 +812,55 @@ def test_rate_limits_are_waited_for(tmp_path: Path) -> None:
         assert all(len(replies_to(server, question)) == 1 for question in questions)
 
     play(tmp_path, scene)
+
+
+def test_a_reply_that_the_server_will_not_take_is_given_up_in_plain_words(tmp_path: Path) -> None:
+    @web.middleware
+    async def fail(request: web.Request, handler: Any) -> web.StreamResponse:
+        if request.method == "POST" and request.path.endswith("/posts") and "poison" in await request.text():
+            return web.json_response({"id": "app.post.save.app_error", "status_code": 500}, status=500)
+        answered: web.StreamResponse = await handler(request)
+        return answered
+
+    async def run() -> None:
+        server = SandboxServer(middlewares=[fail])
+        await server.start()
+        fast = FastTime(200)
+        answerer = FakeAnswerer(answer_text=lambda question: "poison" if "bad" in question else "good answer")
+        async with a_bot(tmp_path, answerer, server=server, sleep=fast.sleep, desk={"lease_s": 60}) as (
+            _,
+            presence,
+            _a,
+        ):
+            question = server.post("ann", triage(server), "@guidebot a bad one")
+            reply = await answered(server, question)
+            assert "could not answer" in reply["message"]
+            reply = await answered(server, server.post("ann", triage(server), "@guidebot a fine one"))
+            assert "good answer" in reply["message"], "one bad reply keeps no place at the desk"
+            await idle(presence)
+        await server.stop()
+
+    asyncio.run(run())
+
+
+def test_a_token_that_is_refused_for_a_while_loses_no_question(tmp_path: Path) -> None:
+    answerer, held = held_answerer()
+
+    async def scene(server: SandboxServer, presence: Presence, _: FakeAnswerer) -> None:
+        question = server.post("ann", triage(server), "@guidebot what is a hypo?")
+        await until(lambda: held.began)
+        tokens = [token for token in server.world.tokens.values() if token.user_id == server.bot.id]
+        for token in tokens:
+            token.is_active = False
+        held.open.set()
+        await asyncio.sleep(0.1)
+        assert not replies_to(server, question)
+        for token in tokens:
+            token.is_active = True
+        await answered(server, question)
+
+    fast = FastTime(50)
+    play(tmp_path, scene, answerer, desk={"lease_s": 60}, sleep=fast.sleep)
 
 
 def test_something_that_goes_wrong_is_said_in_plain_words_and_without_the_question(

@@ -90,9 +90,9 @@ class Steps:
         presence.desk.ledger.ledger = Watched(presence.desk.ledger.ledger, self)  # type: ignore[assignment]
         request = session.make_request
 
-        def watched(method: str, endpoint: str, options: Any = None, params: Any = None) -> Any:
+        def watched(method: str, endpoint: str, *more: Any) -> Any:
             self.step(f"before {method} {endpoint.split('/')[1]}")
-            answer = request(method, endpoint, options, params)
+            answer = request(method, endpoint, *more)
             self.step(f"after {method} {endpoint.split('/')[1]}")
             return answer
 

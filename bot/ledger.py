@@ -34,6 +34,7 @@ from retrieval.errors import ServiceAway
 
 SCHEMA_VERSION = 1
 GENESIS = "0" * 64
+_KEEPS_HEAD = "keeps_head"
 
 _tables = sa.MetaData()
 _meta = sa.Table("meta", _tables, sa.Column("name", sa.Text, primary_key=True), sa.Column("value", sa.Text))
@@ -156,6 +157,8 @@ class Ledger:
             raise LedgerError(f"The ledger {path} cannot be opened ({error.strerror}).") from None
         with ledger._writing() as connection:
             _migrate(connection)
+            if head_file is not None and _meta_value(connection, _KEEPS_HEAD) is None:
+                connection.execute(_meta.insert().values(name=_KEEPS_HEAD, value="1"))
         ledger._compare_head()
         return ledger
 
@@ -280,6 +283,11 @@ class Ledger:
         """Return the newest event's seq and hash; (0, GENESIS) when there is none."""
         with self._reading() as connection:
             return _head(connection)
+
+    def keeps_head(self) -> bool:
+        """Tell whether a head file has been written for this ledger, so that one ought to be there."""
+        with self._reading() as connection:
+            return _meta_value(connection, _KEEPS_HEAD) is not None
 
     def take_out(self, seqs: Sequence[int], *, why: str, bodies: bool) -> Event:
         """Take texts out for good, and say so in the chain.
@@ -514,7 +522,7 @@ def _begin(connection: Connection) -> None:
 
 def _migrate(connection: Connection) -> None:
     _tables.create_all(connection)
-    version = connection.execute(sa.select(_meta.c.value).where(_meta.c.name == "schema_version")).scalar()
+    version = _meta_value(connection, "schema_version")
     if version is None:
         connection.execute(_meta.insert().values(name="schema_version", value=str(SCHEMA_VERSION)))
     elif int(version) > SCHEMA_VERSION:
@@ -522,6 +530,11 @@ def _migrate(connection: Connection) -> None:
             f"The ledger was written by a newer guideline-bot (schema {version}, this one knows {SCHEMA_VERSION}). "
             "Install that version or a later one."
         )
+
+
+def _meta_value(connection: Connection, name: str) -> str | None:
+    value: str | None = connection.execute(sa.select(_meta.c.value).where(_meta.c.name == name)).scalar()
+    return value
 
 
 def _told(error: SQLAlchemyError) -> LedgerError:

@@ -229,6 +229,18 @@ def test_verify_finds_a_cut_tail_by_the_head_file_and_says_so_when_that_is_gone(
     assert "whether the end was cut off cannot be told" in result.stdout
 
 
+def test_a_ledger_that_never_had_a_head_file_verifies_with_a_word_on_what_cannot_be_told(
+    clinic: Clinic, tmp_path: Path
+) -> None:
+    clinic.data = tmp_path / "bare"
+    ledger = Ledger.open(clinic.data / LEDGER_FILE)
+    ledger.append("result", "q1", {"status": "refused"})
+    ledger.close()
+    result = clinic.run("verify")
+    assert result.exit_code == 0
+    assert "cannot be told" in result.stderr
+
+
 def test_a_ledger_that_comes_back_from_a_backup_still_verifies(clinic: Clinic, tmp_path: Path) -> None:
     back_up(clinic.data, tmp_path / "backup.tar.gz")
     clinic.data = tmp_path / "restored"

@@ -113,8 +113,9 @@ def verify(place: Place, heads: tuple[str, ...], as_json: bool) -> None:
     known = [_head(text) for text in heads] + ([in_file] if in_file else [])
     with _ledger(settings, place.data) as ledger:
         result = verified(ledger.rows(), known)
+        keeps_head = ledger.keeps_head()
     faults = list(result.faults)
-    if in_file is None and result.events:
+    if in_file is None and keeps_head:
         state = "cannot be read" if head_file.exists() else "is missing"
         faults.append(Fault(result.head[0], f"{head_file} {state}: whether the end was cut off cannot be told"))
     if as_json:
@@ -136,6 +137,8 @@ def verify(place: Place, heads: tuple[str, ...], as_json: bool) -> None:
         state = "the ledger is as it was written" if not faults else "THE LEDGER IS NOT AS IT WAS WRITTEN"
         click.echo(f"{result.events} events, texts taken out of {result.taken_out}: {state}")
         click.echo(f"head {result.head[0]}:{result.head[1]}")
+        if result.known_head is None and not faults:
+            click.echo("No hash is known from elsewhere: whether the end was cut off cannot be told.", err=True)
     sys.exit(1 if faults else 0)
 
 

@@ -30,45 +30,12 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from retrieval.errors import ServiceAway
+from bot.ledger_tables import LedgerError, begin, events, leases, marks, meta, meta_value, migrate, prepare, told
 
-SCHEMA_VERSION = 1
+__all__ = ["GENESIS", "Claim", "Event", "Ledger", "LedgerError", "chain_hash", "content_hash", "read_head"]
+
 GENESIS = "0" * 64
 _KEEPS_HEAD = "keeps_head"
-
-_tables = sa.MetaData()
-_meta = sa.Table("meta", _tables, sa.Column("name", sa.Text, primary_key=True), sa.Column("value", sa.Text))
-_events = sa.Table(
-    "events",
-    _tables,
-    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("at_ms", sa.BigInteger, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False, index=True),
-    sa.Column("question_id", sa.Text, nullable=False, index=True),
-    sa.Column("thread_id", sa.Text, nullable=False, index=True),
-    sa.Column("body", sa.Text),
-    sa.Column("body_salt", sa.Text),
-    sa.Column("body_hash", sa.Text, nullable=False),
-    sa.Column("texts", sa.Text),
-    sa.Column("texts_salt", sa.Text),
-    sa.Column("texts_hash", sa.Text, nullable=False),
-    sa.Column("previous", sa.Text, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
-)
-_leases = sa.Table(
-    "leases",
-    _tables,
-    sa.Column("question_id", sa.Text, primary_key=True),
-    sa.Column("owner", sa.Text, nullable=False),
-    sa.Column("attempt", sa.Integer, nullable=False),
-    sa.Column("until_ms", sa.BigInteger, nullable=False),
-    sa.Column("done", sa.Boolean, nullable=False),
-)
-_marks = sa.Table("marks", _tables, sa.Column("name", sa.Text, primary_key=True), sa.Column("value", sa.Text))
-
-
-class LedgerError(ServiceAway):
-    """The ledger cannot be read or written; while that is so, nothing may be answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +113,8 @@ class Ledger:
         engine = sa.create_engine(
             f"sqlite:///{path}", connect_args={"timeout": busy_timeout_s, "check_same_thread": False}
         )
-        sa.event.listen(engine, "connect", _prepare)
-        sa.event.listen(engine, "begin", _begin)
+        sa.event.listen(engine, "connect", prepare)
+        sa.event.listen(engine, "begin", begin)
         ledger = cls(engine, clock, head_file)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -156,9 +123,9 @@ class Ledger:
         except OSError as error:
             raise LedgerError(f"The ledger {path} cannot be opened ({error.strerror}).") from None
         with ledger._writing() as connection:
-            _migrate(connection)
-            if head_file is not None and _meta_value(connection, _KEEPS_HEAD) is None:
-                connection.execute(_meta.insert().values(name=_KEEPS_HEAD, value="1"))
+            migrate(connection)
+            if head_file is not None and meta_value(connection, _KEEPS_HEAD) is None:
+                connection.execute(meta.insert().values(name=_KEEPS_HEAD, value="1"))
         ledger._compare_head()
         return ledger
 
@@ -177,16 +144,16 @@ class Ledger:
         """
         now_ms = self._now_ms()
         with self._writing() as connection:
-            lease = connection.execute(sa.select(_leases).where(_leases.c.question_id == question_id)).first()
+            lease = connection.execute(sa.select(leases).where(leases.c.question_id == question_id)).first()
             if lease is not None and (lease.done or lease.until_ms > now_ms):
                 return None
             attempt = 1 if lease is None else lease.attempt + 1
             claim = Claim(question_id, owner, attempt, now_ms + int(lease_s * 1000))
             row = {"owner": owner, "attempt": attempt, "until_ms": claim.until_ms, "done": False}
             if lease is None:
-                connection.execute(_leases.insert().values(question_id=question_id, **row))
+                connection.execute(leases.insert().values(question_id=question_id, **row))
             else:
-                connection.execute(_leases.update().where(_leases.c.question_id == question_id).values(**row))
+                connection.execute(leases.update().where(leases.c.question_id == question_id).values(**row))
             event = self._append(
                 connection, "claim", question_id, thread_id, {"owner": owner, "attempt": attempt}, None
             )
@@ -197,13 +164,13 @@ class Ledger:
         """Prolong a claim; None when somebody else has taken it over or it is finished."""
         until_ms = self._now_ms() + int(lease_s * 1000)
         with self._writing() as connection:
-            changed = connection.execute(_leases.update().where(*_held(claim)).values(until_ms=until_ms)).rowcount
+            changed = connection.execute(leases.update().where(*_held(claim)).values(until_ms=until_ms)).rowcount
         return Claim(claim.question_id, claim.owner, claim.attempt, until_ms) if changed else None
 
     def release(self, claim: Claim) -> bool:
         """Hand a question back at once, so that the next owner need not wait for the lease to end."""
         with self._writing() as connection:
-            held = _leases.update().where(*_held(claim)).values(until_ms=self._now_ms())
+            held = leases.update().where(*_held(claim)).values(until_ms=self._now_ms())
             return connection.execute(held).rowcount > 0
 
     def finish(
@@ -221,7 +188,7 @@ class Ledger:
             None when the claim is no longer held; then nothing is written.
         """
         with self._writing() as connection:
-            if not connection.execute(_leases.update().where(*_held(claim)).values(done=True)).rowcount:
+            if not connection.execute(leases.update().where(*_held(claim)).values(done=True)).rowcount:
                 return None
             event = self._append(connection, kind, claim.question_id, thread_id, body, texts)
         self._written(event)
@@ -230,14 +197,14 @@ class Ledger:
     def is_finished(self, question_id: str) -> bool:
         """Tell whether a question has its last event."""
         with self._reading() as connection:
-            done = sa.select(_leases.c.done).where(_leases.c.question_id == question_id)
+            done = sa.select(leases.c.done).where(leases.c.question_id == question_id)
             return bool(connection.execute(done).scalar())
 
     def unfinished(self) -> list[Claim]:
         """Return the claims whose lease is over without a last event, oldest first."""
         with self._reading() as connection:
-            over = sa.select(_leases).where(_leases.c.done.is_(False), _leases.c.until_ms <= self._now_ms())
-            rows = connection.execute(over.order_by(_leases.c.until_ms, _leases.c.question_id))
+            over = sa.select(leases).where(leases.c.done.is_(False), leases.c.until_ms <= self._now_ms())
+            rows = connection.execute(over.order_by(leases.c.until_ms, leases.c.question_id))
             return [Claim(row.question_id, row.owner, row.attempt, row.until_ms) for row in rows]
 
     # --- events -------------------------------------------------------------------------------------------
@@ -267,13 +234,13 @@ class Ledger:
         limit: int | None = None,
     ) -> list[Event]:
         """Return events in the order they were written, those with `seq` above `after`."""
-        query = sa.select(_events).where(_events.c.seq > after).order_by(_events.c.seq)
+        query = sa.select(events).where(events.c.seq > after).order_by(events.c.seq)
         if question_id is not None:
-            query = query.where(_events.c.question_id == question_id)
+            query = query.where(events.c.question_id == question_id)
         if thread_id is not None:
-            query = query.where(_events.c.thread_id == thread_id)
+            query = query.where(events.c.thread_id == thread_id)
         if kinds:
-            query = query.where(_events.c.kind.in_(list(kinds)))
+            query = query.where(events.c.kind.in_(list(kinds)))
         if limit is not None:
             query = query.limit(limit)
         with self._reading() as connection:
@@ -287,7 +254,7 @@ class Ledger:
     def keeps_head(self) -> bool:
         """Tell whether a head file has been written for this ledger, so that one ought to be there."""
         with self._reading() as connection:
-            return _meta_value(connection, _KEEPS_HEAD) is not None
+            return meta_value(connection, _KEEPS_HEAD) is not None
 
     def take_out(self, seqs: Sequence[int], *, why: str, bodies: bool) -> Event:
         """Take texts out for good, and say so in the chain.
@@ -302,7 +269,7 @@ class Ledger:
             empty |= {"body": None, "body_salt": None}
         with self._writing() as connection:
             for start in range(0, len(seqs), 500):
-                connection.execute(_events.update().where(_events.c.seq.in_(seqs[start : start + 500])).values(**empty))
+                connection.execute(events.update().where(events.c.seq.in_(seqs[start : start + 500])).values(**empty))
             event = self._append(connection, why, "", "", {"seqs": list(seqs), "bodies": bodies}, None)
         self.fold()
         self._written(event)
@@ -324,13 +291,13 @@ class Ledger:
         """Remember how far something has come."""
         text = json.dumps(value, sort_keys=True)
         with self._writing() as connection:
-            if not connection.execute(_marks.update().where(_marks.c.name == name).values(value=text)).rowcount:
-                connection.execute(_marks.insert().values(name=name, value=text))
+            if not connection.execute(marks.update().where(marks.c.name == name).values(value=text)).rowcount:
+                connection.execute(marks.insert().values(name=name, value=text))
 
     def marks(self) -> dict[str, dict[str, Any]]:
         """Return every mark by its name."""
         with self._reading() as connection:
-            return {row.name: json.loads(row.value) for row in connection.execute(sa.select(_marks))}
+            return {row.name: json.loads(row.value) for row in connection.execute(sa.select(marks))}
 
     # --- inside -------------------------------------------------------------------------------------------
 
@@ -371,7 +338,7 @@ class Ledger:
             "previous": previous,
             "hash": chain_hash(previous, seq, at_ms, kind, question_id, thread_id, body_hash, texts_hash),
         }
-        connection.execute(_events.insert().values(**row))
+        connection.execute(events.insert().values(**row))
         return Event(
             seq, at_ms, kind, question_id, thread_id, body, texts, body_hash, texts_hash, previous, str(row["hash"])
         )
@@ -404,7 +371,7 @@ class Ledger:
         if known is None:
             return
         with self._reading() as connection:
-            there = connection.execute(sa.select(_events.c.hash).where(_events.c.seq == known[0])).scalar()
+            there = connection.execute(sa.select(events.c.hash).where(events.c.seq == known[0])).scalar()
             found = _head(connection)
         self._newest = found
         if there != known[1]:
@@ -416,7 +383,7 @@ class Ledger:
             with self._engine.begin() as connection:
                 yield connection
         except SQLAlchemyError as error:
-            raise _told(error) from None
+            raise told(error) from None
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -424,12 +391,12 @@ class Ledger:
             with self._engine.connect().execution_options(reading=True) as connection:
                 yield connection
         except SQLAlchemyError as error:
-            raise _told(error) from None
+            raise told(error) from None
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
         """Yield every stored row as it is, in order of `seq`, for verifying."""
         with self._reading() as connection:
-            query = sa.select(_events).order_by(_events.c.seq)
+            query = sa.select(events).order_by(events.c.seq)
             for row in connection.execution_options(yield_per=500).execute(query):
                 yield dict(row._mapping)
 
@@ -486,66 +453,14 @@ def _event(row: Any) -> Event:
 
 
 def _head(connection: Connection) -> tuple[int, str]:
-    newest = connection.execute(
-        sa.select(_events.c.seq, _events.c.hash).order_by(_events.c.seq.desc()).limit(1)
-    ).first()
+    newest = connection.execute(sa.select(events.c.seq, events.c.hash).order_by(events.c.seq.desc()).limit(1)).first()
     return (newest.seq, newest.hash) if newest is not None else (0, GENESIS)
 
 
 def _held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
     return (
-        _leases.c.question_id == claim.question_id,
-        _leases.c.owner == claim.owner,
-        _leases.c.attempt == claim.attempt,
-        _leases.c.done.is_(False),
+        leases.c.question_id == claim.question_id,
+        leases.c.owner == claim.owner,
+        leases.c.attempt == claim.attempt,
+        leases.c.done.is_(False),
     )
-
-
-def _prepare(connection: Any, _record: Any) -> None:
-    # The driver would open transactions of its own, too late to hold the write lock; _begin does it.
-    connection.isolation_level = None
-    # Bytes that are no text, which only somebody else can have written, must not keep the rest from being read.
-    connection.text_factory = _text
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
-
-
-def _begin(connection: Connection) -> None:
-    # IMMEDIATE: reading the head and writing after it is one step, also between processes.
-    if not connection.get_execution_options().get("reading"):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def _migrate(connection: Connection) -> None:
-    _tables.create_all(connection)
-    version = _meta_value(connection, "schema_version")
-    if version is None:
-        connection.execute(_meta.insert().values(name="schema_version", value=str(SCHEMA_VERSION)))
-    elif int(version) > SCHEMA_VERSION:
-        raise LedgerError(
-            f"The ledger was written by a newer guideline-bot (schema {version}, this one knows {SCHEMA_VERSION}). "
-            "Install that version or a later one."
-        )
-
-
-def _meta_value(connection: Connection, name: str) -> str | None:
-    value: str | None = connection.execute(sa.select(_meta.c.value).where(_meta.c.name == name)).scalar()
-    return value
-
-
-def _told(error: SQLAlchemyError) -> LedgerError:
-    # Only the driver's own words: SQLAlchemy's text carries the statement's values.
-    cause = str(getattr(error, "orig", None) or type(error).__name__)
-    if "locked" in cause:
-        cure = "Another program holds it; the bot tries again."
-    elif "full" in cause or "disk I/O" in cause:
-        cure = "Free space on its disk; nothing is answered until it can be written."
-    elif "malformed" in cause or "not a database" in cause:
-        cure = "Restore it from a backup (guideline-bot restore); nothing is answered until then."
-    else:
-        cure = "Check the disk and the file's permissions; nothing is answered until it can be written."
-    return LedgerError(f"The ledger cannot be used ({cause}). {cure}")

@@ -93,7 +93,7 @@ def index_command(config: Path | None, data: Path) -> list[str]:
     command = [sys.executable, "-m", "bot"]
     if config is not None:
         command += ["--config", str(config)]
-    return [*command, "--data", str(data), "index", "--json"]
+    return [*command, "--data", str(data), "index", "--json", "--low-priority"]
 
 
 async def run_index(config: Path | None, data: Path, environment: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -107,7 +107,7 @@ async def run_index(config: Path | None, data: Path, environment: Mapping[str, s
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, **(environment or {}), "GUIDELINE_BOT_LOW_PRIORITY": "1"},
+        env={**os.environ, **(environment or {})},
     )
     try:
         output, complaint = await process.communicate()
@@ -226,7 +226,8 @@ class Schedule:
             self._seen = seen
             self._gathering = self._gathering.changed(now_s)
         if self._gathering.is_due(now_s):
-            await self.reindex(scheduled=False)
+            # Not awaited: what is withdrawn during a long run must be seen meanwhile.
+            self.start_run(scheduled=False)
 
     async def reindex(self, *, scheduled: bool) -> None:
         """Run the indexing once, unless a run is under way, and tell the channel what changed."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import corpus
 from bot.reports import index_report
-from bot.schedule import Gathering, Schedule, is_repeated_hour, was_missed
+from bot.schedule import Gathering, Schedule, is_repeated_hour, run_index, was_missed
 from bot.settings import ScheduleSettings
 
 
@@ -65,19 +68,27 @@ class Night:
         self.told: list[str] = []
         self.now_s = 0.0
         self.files: object = "a"
+        self.looks: list[float] = []
+        self.hold: asyncio.Event | None = None
         self.schedule = Schedule(
             ScheduleSettings(watch_interval_s=30, gather_s=900),
             index=self.index,
             tell=self.tell,
             report=index_report,
-            refresh=lambda: self.files,
+            refresh=self.look,
             last_run=lambda: datetime.now(UTC),
             clock=lambda: self.now_s,
         )
 
     async def index(self) -> Mapping[str, Any]:
         self.runs += 1
+        if self.hold is not None:
+            await self.hold.wait()
         return self.summaries.pop(0)
+
+    def look(self) -> object:
+        self.looks.append(self.now_s)
+        return self.files
 
     async def tell(self, text: str) -> None:
         self.told.append(text)
@@ -114,3 +125,30 @@ def test_a_file_name_cannot_ping_anyone_or_break_the_message() -> None:
     text = index_report({"failed": [{"file": "@all\n# x`.pdf", "reason": "page `1`\nbad", "page": 2}]}, False)
     assert text.count("`") == 2
     assert text.count("\n") == 1
+
+
+def test_the_run_of_a_service_indexes_what_the_command_would(tmp_path: Path) -> None:
+    """Nothing stands between them: a run that only fails would leave old doses answering for good."""
+    shutil.copytree(corpus.GUIDELINES, tmp_path / "guide lines")
+    config = tmp_path / "bot.toml"
+    config.write_text('[index]\nembedder = "hash"\n[[guidelines.folder]]\npath = "guide lines"\n', encoding="utf-8")
+    summary = asyncio.run(run_index(config, tmp_path / "data"))
+    assert "error" not in summary
+    assert sorted(summary["added"]) == ["behavioural-health-triage.md", "diabetes-protocol.md"]
+
+
+def test_what_is_withdrawn_during_a_long_run_is_seen_before_it_ends() -> None:
+    night = Night([{"passages": 3, "seconds": 900.0}])
+
+    async def play() -> None:
+        night.hold = asyncio.Event()
+        await night.schedule.start()
+        night.files = "b"
+        for night.now_s in (30.0, 60.0, 90.0, 120.0, 150.0):
+            await asyncio.wait_for(night.schedule.watch(), 5)
+        night.hold.set()
+        await night.schedule.stop()
+
+    asyncio.run(play())
+    assert night.runs == 1
+    assert night.looks[-2:] == [120.0, 150.0]

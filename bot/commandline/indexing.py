@@ -29,10 +29,17 @@ if TYPE_CHECKING:
 @click.option("--full", is_flag=True, help="Read and embed everything anew.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 @click.option("--confirm-removals", is_flag=True, help="Go on though a folder has lost many of its files.")
+@click.option("--low-priority", is_flag=True, help="Let everything else on this machine go first.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_obj
 def index(
-    place: Place, folders: tuple[Path, ...], full: bool, dry_run: bool, confirm_removals: bool, as_json: bool
+    place: Place,
+    folders: tuple[Path, ...],
+    full: bool,
+    dry_run: bool,
+    confirm_removals: bool,
+    low_priority: bool,
+    as_json: bool,
 ) -> None:
     """Bring the index up to date with the guidelines."""
     from bot.app import folders_of, index_options, now_of, open_embedder, open_library
@@ -46,8 +53,8 @@ def index(
         plan = plan_of(named, place.data, options, now=now_of(settings))
         _show_plan(plan, as_json)
         return
-    if os.environ.get("GUIDELINE_BOT_LOW_PRIORITY"):
-        os.nice(10)  # the run of a service must not slow its answers
+    if low_priority:
+        os.nice(10)
     with progress() as update:
         summary = build(named, place.data, open_embedder(settings, place.data), options, update, now=now_of(settings))
     regression = watch_figures(

@@ -199,6 +199,12 @@ def test_a_document_holds_each_of_its_own_lines_whatever_the_white_space(lines: 
     assert holds_text("\n\n".join(lines), "\n".join(lines))
 
 
+def test_a_shorter_number_does_not_stand_in_a_longer_one() -> None:
+    assert holds_text("Give 5 mg.\n\nRepeat.", "Give 5 mg.")
+    assert not holds_text("Give 15 mg.", "5 mg.")
+    assert not holds_text("Give 5 mg", "Give 5 m")
+
+
 # --- verifying ----------------------------------------------------------------------------------------------
 
 

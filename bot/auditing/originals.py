@@ -61,8 +61,9 @@ def _compare(source: Mapping[str, Any], text: str | None, folders: Sequence[Path
 
 def holds_text(whole: str, part: str) -> bool:
     """Tell whether every line of a text stands in a document, whatever its white space (pure)."""
-    document = " ".join(whole.split())
-    return all(" ".join(line.split()) in document for line in part.splitlines() if line.strip())
+    # Words whole: "5 mg" does not stand in "15 mg".
+    document = f" {' '.join(whole.split())} "
+    return all(f" {' '.join(line.split())} " in document for line in part.splitlines() if line.strip())
 
 
 def _file(name: str, folders: Sequence[Path]) -> tuple[Path, Path] | None:

@@ -235,6 +235,84 @@ def test_pictures_and_struck_out_words_do_not_ride_on_a_supported_sentence(mark:
     assert not check(f"{mark} Give 15 g of carbohydrate {mark} [S1].", source).supported
 
 
+REYE = "Aspirin: Child: under 16 years, aspirin is not recommended because of the risk of Reye's syndrome"
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong", "right"),
+    [
+        (REYE, "Aspirin is recommended for a child", "Aspirin is not recommended for children under 16 years"),
+        (REYE, "Aspirin can be used in Reye's syndrome", REYE),
+        (
+            "Aminophylline: Avoid in elderly or in patients with arrhythmias and hyperthyroidism",
+            "Aminophylline can be used in arrhythmias",
+            "Avoid aminophylline in patients with arrhythmias",
+        ),
+        (
+            "Pilocarpine is contraindicated in eyes with retinal detachment.",
+            "Pilocarpine is used in retinal detachment",
+            "Pilocarpine is contraindicated in retinal detachment",
+        ),
+        (
+            "Aspirin causes bleeding and should not be used in children.",
+            "Aspirin can be used in children",
+            "Aspirin causes bleeding and should not be used in children",
+        ),
+        (
+            "Fluoxetine: Adult: 20 mg once daily; Child under 18 years: not recommended",
+            "Fluoxetine can be used in a child",
+            "Adults take fluoxetine 20 mg once daily",
+        ),
+        (
+            "Oxytocin for third stage, avoid ergometrine",
+            "Give ergometrine for the third stage",
+            "Use oxytocin for the third stage and avoid ergometrine",
+        ),
+        (
+            "Aspirin: Adult: 300 mg. Child: not recommended.",
+            "Aspirin can be given to a child",
+            "Adults are given aspirin 300 mg",
+        ),
+    ],
+)
+def test_what_stands_only_in_a_denial_is_not_allowed_by_it(source: str, wrong: str, right: str) -> None:
+    assert not check(f"{wrong} [S1].", {"S1": source}).supported
+    assert check(f"{right} [S1].", {"S1": source}).supported
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong", "right"),
+    [
+        (
+            "Ceftriaxone may cause diarrhoea.",
+            "Ceftriaxone is recommended for diarrhoea",
+            "Ceftriaxone may cause diarrhoea",
+        ),
+        ("Vincristine: neurotoxicity", "Vincristine is used for neurotoxicity", "Vincristine: neurotoxicity"),
+        (
+            "Aminophylline: Do not exceed 500 mg in 24 hours because of the risk of arrhythmias",
+            "Aminophylline can be used in arrhythmias",
+            "Aminophylline: do not exceed 500 mg in 24 hours because of the risk of arrhythmias",
+        ),
+    ],
+)
+def test_a_harm_is_not_turned_into_a_use(source: str, wrong: str, right: str) -> None:
+    sources = {"S1": SourceText(source, ("Treatment", "Adverse reactions and cautions"))}
+    assert not check(f"{wrong} [S1].", sources).supported
+    assert check(f"{right} [S1].", sources).supported
+
+
+@pytest.mark.parametrize("said", ["The treatment of malaria is", "Treat malaria with artesunate and", "Malaria is:"])
+def test_a_sentence_that_breaks_off_is_none(said: str) -> None:
+    assert not check(f"{said} [S1].", {"S1": MALARIA}).supported
+
+
+def test_a_lead_in_may_carry_the_tag_itself() -> None:
+    led = "The treatment of malaria is: [S1]\n- Artemether-lumefantrine is the medicine of choice [S1]"
+    assert check(led, {"S1": MALARIA}).supported
+    assert not check(led.replace("is: [S1]", "is: [S7]"), {"S1": MALARIA}).supported
+
+
 def test_an_empty_answer_is_not_supported() -> None:
     assert checked("") == Report(False, ())
 

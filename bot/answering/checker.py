@@ -107,16 +107,20 @@ class _Checking:
         checks: list[SentenceCheck] = []
         for index, sentence in enumerate(sentences):
             cites = tags_of(sentence)
-            leads = not cites and sentence.rstrip("*_ ").endswith(":") and not runs_on(sentence)
+            leads = without_tags(sentence).rstrip("*_ .").endswith(":") and not runs_on(sentence)
             if leads and (following := _tags_below(sentences[index + 1 :])):
-                checks.append(SentenceCheck(sentence, (), tuple(self._lead_problems(sentence, following))))
+                following = list(dict.fromkeys((*cites, *following)))
+                checks.append(SentenceCheck(sentence, cites, tuple(self._lead_problems(sentence, following))))
                 continue
             checks.append(SentenceCheck(sentence, cites, tuple(self._problems(sentence, cites))))
         return checks
 
     def _lead_problems(self, lead: str, tags: Sequence[str]) -> list[Problem]:
         known = [tag for tag in tags if tag in self.texts]
-        problems = self._supported(tokens_of(without_tags(lead)), known)[0] if known else []
+        problems: list[Problem] = [
+            ("citation", f"[{tag}] is not among the sources") for tag in tags_of(lead) if tag not in known
+        ]
+        problems += self._supported(tokens_of(without_tags(lead)), known)[0] if known else []
         self._remember(tokens_of(lead))
         return problems
 

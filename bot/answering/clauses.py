@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -98,7 +99,7 @@ def _signed(tokens: list[Token]) -> tuple[Token, ...]:
         ends = token.word in CLAUSE_ENDS and token.quantity is None
         if not ends and token.word in (",", "and", "or", "&"):
             # The comma after a condition in front ends it; so does a verb that opens the next instruction.
-            ends = (conditional and token.word == ",") or _opens_instruction(tokens, index + 1)
+            ends = (conditional and token.word == ",") or opens_instruction(tokens, index + 1)
         if ends:
             signed += _signed_clause(clause)
             signed.append(token)
@@ -110,7 +111,8 @@ def _signed(tokens: list[Token]) -> tuple[Token, ...]:
     return tuple(signed)
 
 
-def _opens_instruction(tokens: list[Token], index: int) -> bool:
+def opens_instruction(tokens: Sequence[Token], index: int) -> bool:
+    """Tell whether the words from `index` on begin a new instruction ("and stop …", ", should be …")."""
     if index < len(tokens) and tokens[index].word in v.AUXILIARIES:
         return True
     while index < len(tokens) and tokens[index].word in _SKIPPED:

@@ -47,11 +47,19 @@ def wrong_signs(piece: Piece, statement: Statement) -> list[Problem]:
     named = concepts(statement.tokens)
     if statement.denies_bare and not denies and len(piece.concepts & named) * 2 > len(named):
         return [("negation", "the source says this is not so")]
-    if not denies and piece.concepts & statement.denied_labels:
-        return [("negation", "the source says this is not so")]
+    if not denies and not statement.forbids and (lost := _affirms_the_denied(piece, named - statement.affirmed)):
+        return [("negation", f"the source only denies this of '{lost}'")]
     if seldom := _seldom(piece, statement):
         return [("negation", f"the source says '{seldom}'")]
     return []
+
+
+def _affirms_the_denied(piece: Piece, denied: frozenset[str]) -> str:
+    """Return what of the piece stands only in denials of the statement; "" where the piece denies or warns too."""
+    words = {t.word for t in piece.tokens}
+    if words & (v.ONLY | v.EXCEPTIONS) or (piece.concepts & v.HARMS and not words & v.USES):
+        return ""
+    return min(piece.concepts & denied, default="")
 
 
 def _seldom(piece: Piece, statement: Statement) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.answering import vocabulary as v
-from bot.answering.clauses import Token, concepts
+from bot.answering.clauses import Token, concepts, opens_instruction
 from bot.answering.conditions import Condition, conditions_of
 from bot.answering.pieces import Piece, Problem
 from bot.answering.statements import Statement
+from bot.answering.wording import concepts_of
 
 _TRIVIAL = frozenset(["avail", "feasibl"])
 
@@ -168,4 +169,30 @@ def lost_purpose(piece: Piece, statement: Statement) -> list[Problem]:
     place = carried.index("prevent") if "prevent" in carried else len(carried)
     if carried[place + 1 : place + 2] and carried[place + 1] in piece.concepts:
         return [("unsupported", "the source says 'prevent'")]
+    return []
+
+
+def turned_to_use(piece: Piece, statement: Statement) -> list[Problem]:
+    """'Ceftriaxone may cause diarrhoea' does not make ceftriaxone a medicine for diarrhoea."""
+    said = {t.word for t in piece.tokens}
+    if not said & v.USES or piece.concepts & v.HARMS or said & (v.NEGATORS | v.LOCAL_NEGATORS):
+        return []
+    harmed: set[str] = set()
+    harms = False
+    for index, token in enumerate(statement.tokens):
+        opens = token.word in (",", "and") and opens_instruction(statement.tokens, index + 1)
+        if opens or token.word in (".", ";", "|"):
+            harms = False
+        elif token.concept in v.HARMS:
+            harms = True
+        elif harms and token.concept:
+            harmed.add(token.concept)
+    if wrong := piece.concepts & harmed:
+        return [("unsupported", f"the source names '{min(wrong)}' as a harm or a risk")]
+    heading = concepts_of(statement.path[0]) if statement.path else frozenset()
+    subjects = statement.label | statement.medicines
+    if heading & v.HARMFUL_HEADINGS - piece.concepts and not {t.word for t in statement.tokens} & v.USES:
+        wrong = piece.concepts & statement.own - subjects - v.POPULATIONS - v.ACTIONS
+        if wrong and piece.concepts & subjects:
+            return [("unsupported", f"the source lists '{min(wrong)}' under '{statement.path[0]}'")]
     return []

@@ -21,6 +21,11 @@ _HEDGE = re.compile(
 _MARKS = re.compile(
     r"~~|[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]|(?<!\w):[a-z0-9_+-]*[a-z][a-z0-9_+-]*:(?!\w)"
 )
+_BREAKS_OFF = re.compile(
+    r"(?:^|\W)(?:is|are|was|were|be|and|or|the|an|of|for|with|by|from|includes?|including|such as|that|which)\W*$"
+    r"|:[\W_]*$",
+    re.IGNORECASE,
+)
 _MAX_CHARS = 1500
 
 
@@ -50,6 +55,8 @@ def wrong_shape(sentence: str, body: str, cites: Sequence[str]) -> list[Problem]
         return [("citation", "the sentence cites no source")]
     if body.rstrip(" *_\"'”’.").endswith("?"):
         return [("unsupported", "a question instead of an answer")]
+    if _BREAKS_OFF.search(body):
+        return [("unsupported", "the sentence breaks off")]
     if _MARKS.search(body):
         return [("unsupported", "a picture or a line through words, which can turn what is said round")]
     if len(body) > _MAX_CHARS:

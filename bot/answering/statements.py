@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from bot.answering import vocabulary as v
+from bot.answering.affirmations import LABEL_ENDS, affirmed_concepts
 from bot.answering.clauses import CLAUSE_ENDS, Token, concepts, is_negative, tokens_of
 from bot.answering.conditions import Condition, conditions_of
 from bot.answering.groups import Group, groups_of
@@ -99,7 +100,7 @@ class Statement:
     @cached_property
     def signs(self) -> dict[str, frozenset[bool]]:
         signs: dict[str, frozenset[bool]] = {}
-        label = next((i for i, t in enumerate(self.tokens[:10]) if t.word in (":", "–", "-")), 0)
+        label = max((i for i, t in enumerate(self.tokens[:10]) if t.word in (":", "–", "-")), default=0)
         for index, token in enumerate(self.tokens):
             if token.concept:
                 # What a label names is the subject of all that follows, denied or not.
@@ -120,27 +121,23 @@ class Statement:
 
     @cached_property
     def denies_bare(self) -> bool:
-        """It denies in a clause that names nothing itself ("…, which should be avoided")."""
-        return any(negative for _, negative in self._clauses)
-
-    @cached_property
-    def denied_labels(self) -> frozenset[str]:
-        """Concepts of labels after which there is nothing but a denial ("Child: not recommended")."""
-        denied: set[str] = set()
-        for (before, _), (after, negative) in zip(self._clauses, self._clauses[1:], strict=False):
-            if negative and after and after[0].word in _LABEL_ENDS:
-                denied |= concepts(before)
-        return frozenset(denied)
-
-    @cached_property
-    def _clauses(self) -> list[tuple[tuple[Token, ...], bool]]:
-        """Clauses, each with the sign that it begins after, and whether it denies without naming anything."""
-        clauses: list[list[Token]] = [[]]
-        for token in self.tokens:
+        """It denies in a clause that names nothing itself ("… (should be avoided)"), and not only of a label."""
+        clause: list[Token] = []
+        opening = ""
+        for token in (*self.tokens, Token("", ".")):
             if token.word in CLAUSE_ENDS and token.quantity is None:
-                clauses.append([])
-            clauses[-1].append(token)
-        return [(tuple(c), any(t.word in _BARE for t in c) and not any(t.carries for t in c)) for c in clauses]
+                bare = any(t.word in v.NEGATORS for t in clause) and not any(t.carries for t in clause)
+                if bare and opening not in LABEL_ENDS:
+                    return True
+                clause, opening = [], token.word
+            else:
+                clause.append(token)
+        return False
+
+    @cached_property
+    def affirmed(self) -> frozenset[str]:
+        """Its own concepts that no denial reaches."""
+        return affirmed_concepts(self.tokens)
 
     @cached_property
     def medicines(self) -> frozenset[str]:
@@ -185,8 +182,6 @@ _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*$")
 _ITEM = re.compile(r"^(\s*)(?:[-*+•·▪◦‣]|\(?(?:\d{1,2}|[a-z])[.)])\s+(\S.*)$", re.IGNORECASE)
 _ROW_RULE = re.compile(r"^[\s|:+-]+$")
 _LABEL = re.compile(r"^(?P<label>[^:.;]{2,80}?)(?::| [-–] )\s*(?=\S)")
-_LABEL_ENDS = frozenset([":", "–", "-", "|", "("])
-_BARE = v.NEGATORS | {"no", "nil"}
 _CONTINUES = re.compile(
     r"^\W*(?:adults?|child(?:ren)?|infants?|neonates?|newborns?|adolescents?|elderly|pregnan\w+|or|plus|and|then|"
     r"followed|max\w*|initial\w*|maintenance|loading|repeat|may|under|over|above|below|up to|age[sd]?|usual|dose|"

@@ -8,7 +8,14 @@ from bot.answering.clauses import Token
 from bot.answering.doses import wrong_quantities
 from bot.answering.pieces import Piece, Problem
 from bot.answering.polarity import wrong_signs
-from bot.answering.relations import lost_conditions, lost_purpose, swapped_conditions, wrong_joining, wrong_strength
+from bot.answering.relations import (
+    lost_conditions,
+    lost_purpose,
+    swapped_conditions,
+    turned_to_use,
+    wrong_joining,
+    wrong_strength,
+)
 from bot.answering.statements import Statement
 
 
@@ -27,6 +34,7 @@ def problems_with(piece: Piece, statement: Statement, also: frozenset[str] = fro
     problems += wrong_strength(piece, statement)
     problems += _substituted(piece, statement)
     problems += lost_purpose(piece, statement)
+    problems += turned_to_use(piece, statement)
     return problems
 
 

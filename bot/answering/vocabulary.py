@@ -53,6 +53,13 @@ NEGATORS = words(
     "inadvisable none absent unsuitable unnecessary inappropriate"
 )  # fmt: skip
 LOCAL_NEGATORS = words("avoidance no without absence lack lacking nil non un")
+# A medicine that has one of these to do with something is not thereby a medicine for it.
+HARMS = words("cause risk worsen exacerb precipit induc")
+HARMFUL_HEADINGS = words("adverse side complication caution cause differenti risk")
+USES = words(
+    "recommended recommend recommends used use uses using given give gives indicated suitable appropriate advised safe "
+    "prescribed administered taken take treat treats treated treating treatment therapy managed offered helps allowed"
+)
 SELDOM = words("rarely seldom hardly scarcely infrequently unlikely little insufficient")
 EXCEPTIONS = words("unless except excepting excluding apart save")
 ONLY = words("only solely exclusively")

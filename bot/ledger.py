@@ -88,6 +88,7 @@ class Ledger:
         self._clock = clock
         self._head_file = head_file
         self._newest = (0, GENESIS)
+        self._head_problem = ""
 
     @classmethod
     def open(
@@ -127,6 +128,7 @@ class Ledger:
             if head_file is not None and meta_value(connection, _KEEPS_HEAD) is None:
                 connection.execute(meta.insert().values(name=_KEEPS_HEAD, value="1"))
         ledger._compare_head()
+        ledger._head_problem = ledger._write_head()
         return ledger
 
     def close(self) -> None:
@@ -347,28 +349,38 @@ class Ledger:
         return int(self._clock() * 1000)
 
     def _written(self, event: Event) -> None:
-        """Remember, also outside the ledger, that an event is there."""
+        """Remember, also outside the ledger, that an event is there.
+
+        It is there: where the head cannot be written, not this event fails but the next one, before it is begun.
+        """
         self._newest = max(self._newest, (event.seq, event.hash))
+        self._head_problem = self._write_head()
+
+    def _write_head(self) -> str:
+        """Write the newest hash into the head file; returns what went wrong."""
         if self._head_file is None:
-            return
-        seq, digest = self.head()
+            return ""
         try:
+            seq, digest = self.head()
             temporary = self._head_file.with_name(f"{self._head_file.name}.{os.getpid()}.new")
             with temporary.open("w", encoding="ascii") as file:
                 file.write(f"{seq} {digest}\n")
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(self._head_file)
+        except LedgerError as error:
+            return str(error)
         except OSError as error:
-            raise LedgerError(
+            return (
                 f"ledger.head_file: {self._head_file} cannot be written ({error.strerror}); "
                 "free the disk or name another file."
-            ) from None
+            )
+        return ""
 
     def _compare_head(self) -> None:
         """Write into the chain that events are gone, before the head file forgets them."""
         known = read_head(self._head_file) if self._head_file is not None else None
-        if known is None:
+        if known is None or not known[0]:
             return
         with self._reading() as connection:
             there = connection.execute(sa.select(events.c.hash).where(events.c.seq == known[0])).scalar()
@@ -379,6 +391,10 @@ class Ledger:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Connection]:
+        if self._head_problem:
+            self._head_problem = self._write_head()
+            if self._head_problem:
+                raise LedgerError(self._head_problem)
         try:
             with self._engine.begin() as connection:
                 yield connection

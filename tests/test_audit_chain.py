@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.auditing.chain import verify
-from bot.ledger import GENESIS, Ledger, chain_hash, read_head
+from bot.ledger import GENESIS, Ledger, LedgerError, chain_hash, read_head
 
 Rows = list[dict[str, Any]]
 
@@ -249,6 +249,36 @@ def test_a_head_file_that_lags_behind_is_no_fault(ledger: Ledger, tmp_path: Path
     ledger = Ledger.open(tmp_path / "ledger.sqlite", head_file=head)
     ledger.append("result", "q8", {})
     assert verify(ledger.rows(), [read_head(head) or (0, "")]).intact
+    ledger.close()
+
+
+def test_an_event_whose_head_cannot_be_written_is_written_once_and_the_next_one_waits(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "other-disk"
+    elsewhere.mkdir()
+    ledger = Ledger.open(tmp_path / "ledger.sqlite", head_file=elsewhere / "head")
+    ledger.append("result", "q1", {})
+    (elsewhere / "head").rename(tmp_path / "kept")
+    elsewhere.rmdir()
+    ledger.append("result", "q2", {})
+    for _ in range(3):
+        with pytest.raises(LedgerError, match=r"ledger\.head_file"):
+            ledger.append("result", "q3", {})
+        with pytest.raises(LedgerError, match=r"ledger\.head_file"):
+            ledger.claim("q4", "bot", 60)
+    elsewhere.mkdir()
+    ledger.append("result", "q3", {})
+    assert [event.question_id for event in ledger.events()] == ["q1", "q2", "q3"], "each once"
+    assert read_head(elsewhere / "head") == ledger.head()
+    assert verify(ledger.rows()).intact
+    ledger.close()
+
+
+def test_a_ledger_that_was_opened_and_never_written_is_intact_later(tmp_path: Path) -> None:
+    for _ in range(2):
+        Ledger.open(tmp_path / "ledger.sqlite", head_file=tmp_path / "head").close()
+    ledger = Ledger.open(tmp_path / "ledger.sqlite", head_file=tmp_path / "head")
+    assert ledger.events() == []
+    assert verify(ledger.rows(), [read_head(tmp_path / "head") or (9, "")]).intact
     ledger.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,5 +66,10 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def damaged(directory: Path, error: Exception) -> IndexMismatch:
+    if not os.access(directory, os.W_OK):
+        return IndexMismatch(
+            f"The index {directory.name} can only be opened where its folder can be written: let the bot's user own "
+            f"{directory.parent.parent}, and mount it writable."
+        )
     reason = (str(error).splitlines() or [type(error).__name__])[0]
     return IndexMismatch(f"The index {directory.name} is damaged ({reason}); {CURE}.")

@@ -24,7 +24,7 @@ from typing import Any
 from retrieval.catalogue import Indexed, load
 from retrieval.documents import read_status
 from retrieval.documents.metadata import FOLDER_LIST
-from retrieval.errors import DocumentError, SettingError
+from retrieval.errors import DocumentError, IndexMismatch, SettingError
 from retrieval.generations import Generations
 from retrieval.guideline import Metadata, Status
 from retrieval.scanning import Entry, Folder, scan, sha256_of
@@ -118,7 +118,10 @@ class _Look:
         newest = catalogues[0] if catalogues else {}
         current = self._generations.current()
         answering = _catalogue(self._generations.directory(current)) if current else {}
-        earlier = load_withdrawn(self._generations.data / FILE).reasons
+        try:
+            earlier = load_withdrawn(self._generations.data / FILE).reasons
+        except IndexMismatch:
+            earlier = {}  # it is written anew
         gone = self._gone(indexed, answering, earlier, max_lost_share)
         moved = self._moved(gone, indexed)
         reasons = {name: _GONE for name in gone if name not in moved}

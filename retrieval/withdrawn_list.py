@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from retrieval.whole_files import read_record, write_whole
+from retrieval.errors import IndexMismatch
+from retrieval.whole_files import write_whole
 
 FILE = "withdrawn.json"
 
@@ -30,14 +31,31 @@ class Withdrawn:
 
 
 def load_withdrawn(path: Path) -> Withdrawn:
-    """Read the list; an empty one where there is none."""
-    record = read_record(path)
-    reasons, audiences = record.get("reasons", {}), record.get("audiences", {})
-    return Withdrawn(dict(reasons), {name: tuple(labels) for name, labels in audiences.items()})
+    """Read the list; an empty one where there is none.
+
+    Raises:
+        IndexMismatch: there is one that cannot be read. It is never taken for an empty one: withdrawn doses
+            would be answered again.
+    """
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        reasons = {str(name): str(reason) for name, reason in record["reasons"].items()}
+        return Withdrawn(reasons, {name: tuple(labels) for name, labels in record["audiences"].items()})
+    except FileNotFoundError:
+        return Withdrawn()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise IndexMismatch(
+            f"The list of withdrawn guidelines, {path}, cannot be read, so nothing is answered: "
+            "run `guideline-bot index`, which writes it anew."
+        ) from None
 
 
 def save_withdrawn(path: Path, withdrawn: Withdrawn) -> None:
     """Write the list in one step, if it is another than before."""
-    if load_withdrawn(path) != withdrawn or not path.exists():
+    try:
+        before: Withdrawn | None = load_withdrawn(path)
+    except IndexMismatch:
+        before = None
+    if before != withdrawn or not path.exists():
         record = {"reasons": withdrawn.reasons, "audiences": withdrawn.audiences}
         write_whole(path, json.dumps(record, ensure_ascii=False, indent=1))

@@ -11,9 +11,11 @@ import pytest
 
 from retrieval.access import OPERATOR, Viewer
 from retrieval.embedding import HashEmbedder
+from retrieval.errors import IndexMismatch
 from retrieval.generations import Generations
 from retrieval.indexing import Folder, IndexOptions, Summary, build
 from retrieval.library import Library, SearchOptions
+from retrieval.manifest import damaged
 from retrieval.withdrawn import refresh_withdrawn
 from retrieval.withdrawn_list import FILE, load_withdrawn
 from tests.doubles_indexing import NOW, clinic, guideline, write
@@ -242,6 +244,21 @@ def test_watching_before_anything_is_indexed_does_no_harm(tmp_path: Path) -> Non
     assert load_withdrawn(tmp_path / "data" / FILE).reasons == {}
 
 
-def test_a_damaged_list_does_not_stop_the_answers(site: Site) -> None:
-    (site.data / FILE).write_text("{")
-    assert site.served() == NAMES
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"reasons": ["a"]}', '{"reasons": {}, "audiences": 3}'])
+def test_a_damaged_list_is_not_taken_for_an_empty_one(site: Site, text: str) -> None:
+    """Half a file after a full disk must not bring withdrawn doses back."""
+    write(site.folder, "sepsis.md", guideline(*SEPSIS, status="retired"))
+    assert "sepsis.md" in site.reasons()
+    (site.data / FILE).write_text(text, encoding="utf-8")
+    with pytest.raises(IndexMismatch, match="withdrawn"):
+        site.served()
+    site.index()
+    assert "sepsis.md" in load_withdrawn(site.data / FILE).reasons, "the next run, or look, writes it anew"
+    assert site.served() == NAMES - {"sepsis.md"}
+
+
+def test_an_index_that_cannot_be_written_is_not_called_damaged(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retrieval.manifest.os.access", lambda *_: False)
+    text = str(damaged(site.data / "generations" / "000001-abc", OSError("attempt to write a readonly database")))
+    assert "damaged" not in text
+    assert str(site.data) in text

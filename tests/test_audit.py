@@ -32,6 +32,7 @@ from bot.display import display_line
 from bot.ledger import Ledger
 from bot.records import record_of
 from bot.sandbox import posting
+from bot.sandbox.server import SandboxServer
 from bot.settings import AnswerSettings, Settings
 from retrieval.embedding import HashEmbedder
 from retrieval.indexing import Folder, build
@@ -451,5 +452,30 @@ def test_the_threads_of_affected_answers_are_told_once(tmp_path: Path) -> None:
             assert "has been replaced" in notice["message"]
             assert "version 2 then, now 3" in notice["message"]
             assert display_line("Diabetes @all") in notice["message"], "a title must not call everybody"
+
+    asyncio.run(run())
+
+
+def test_the_command_tells_threads_with_the_configured_account(clinic: Clinic) -> None:
+    async def run() -> None:
+        server = SandboxServer()
+        url = await server.start()
+        question = server.post("ann", str(server.channel("triage")["id"]), "@guidebot panic?")
+        ledger = clinic.ledger()
+        first = ledger.events("q0", kinds=["result"])[0]
+        ledger.append("result", question["id"], first.body or {}, first.texts, thread_id=question["id"])
+        ledger.close()
+        file = clinic.folder / "triage.md"
+        file.write_text(file.read_text(encoding="utf-8").replace("breath", "BREATH"), encoding="utf-8")
+        clinic.index()
+        config = f'[mattermost]\nurl = "{url}"\ntoken = "{server.token_of("guidebot")}"\n'
+        for told, before in ((1, 0), (0, 2)):
+            result = await asyncio.to_thread(clinic.run, "affected", "triage", "--post", "--json", config=config)
+            posted = json.loads(result.stdout)["posted"]
+            assert (posted["told"], posted["before"]) == (told, before)
+        (notice,) = bot_posts(server)
+        assert notice["root_id"] == question["id"]
+        assert clinic.run("verify").exit_code == 0
+        await server.stop()
 
     asyncio.run(run())

@@ -71,6 +71,7 @@ class Presence:
         self.desk.signs.typing = self.stream
         self.desk.connection = self.stream.state
         self._sleep = sleep
+        self._start_within_s = settings.mattermost.start_within_s
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
@@ -82,7 +83,9 @@ class Presence:
         """Come online, and return once the account is known; the rest goes on by itself.
 
         Raises:
-            MattermostRefused: the server does not take the token. A server that is away is waited for.
+            MattermostRefused: the server does not take the token.
+            MattermostAway: the server did not answer within `mattermost.start_within_s`: a wrong address must show,
+                and a service manager starts the bot again.
         """
         await self._connect()
         for work in (
@@ -102,14 +105,17 @@ class Presence:
         self.client.close()
 
     async def _connect(self) -> None:
-        wait_s = 1.0
+        wait_s, left_s = 1.0, self._start_within_s
         while True:
             try:
                 me = await self.client.connect()
             except MattermostAway as error:
+                if left_s <= 0:
+                    raise
                 log.warning("waiting for Mattermost: %s", error)
                 self.connection.problem = str(error)
                 await self._sleep(wait_s)
+                left_s -= wait_s
                 wait_s = min(2 * wait_s, 60.0)
             else:
                 log.info("I am @%s; a post may have %d characters", me.username, me.max_post_chars)

@@ -38,6 +38,7 @@ class MattermostSettings(_Group):
     verify_tls: bool = Field(True, description="true")
     connect_timeout_s: float = Field(5.0, gt=0, le=120, description="5")
     request_timeout_s: float = Field(20.0, gt=0, le=300, description="20")
+    start_within_s: float = Field(30.0, ge=0, le=86_400, description="30")
     report_channel: str = Field("", description="team-name/channel-name")
     ping_interval_s: float = Field(20.0, gt=0, le=60, description="20")
     probe_interval_s: float = Field(60.0, gt=0, le=3600, description="60")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
+from bot.ledger import Ledger
+from bot.mattermost.client import MattermostClient
+from bot.presence import Presence
 from bot.sandbox import trial as trial_module
 from bot.sandbox.server import SandboxServer
-from bot.settings import IndexSettings, ScheduleSettings, Settings
+from bot.settings import IndexSettings, MattermostSettings, ScheduleSettings, Settings
 from retrieval.errors import ServiceAway
 
 PATIENCE_S = 60.0
@@ -139,3 +144,32 @@ def test_a_port_that_is_taken_is_one_clear_sentence(tmp_path: Path) -> None:
             await other.stop()
 
     asyncio.run(play())
+
+
+def test_a_wrong_address_ends_the_start_with_a_sentence_that_names_it() -> None:
+    settings = MattermostSettings(url="http://127.0.0.1:1", token=SecretStr("t"), start_within_s=3)
+    waited: list[float] = []
+
+    async def sleep(wait_s: float) -> None:
+        waited.append(wait_s)
+
+    class Nothing:
+        def __getattr__(self, name: str) -> Any:
+            raise AssertionError("nothing is touched before the server is there")
+
+    async def play(place: Path) -> None:
+        ledger = Ledger.open(place / "ledger.sqlite")
+        client = MattermostClient(settings, SecretStr("t"), sleep=sleep)
+        presence = Presence(
+            client, Nothing(), ledger, Settings(mattermost=settings), screen=lambda text: Nothing(), sleep=sleep
+        )
+        try:
+            with pytest.raises(ServiceAway, match=r"127\.0\.0\.1:1 cannot be reached"):
+                await presence.start()
+        finally:
+            ledger.close()
+            client.close()
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(play(Path(folder)))
+    assert sum(waited) >= 3

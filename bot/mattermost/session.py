@@ -31,6 +31,7 @@ class Session:
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._base = f"{options['scheme']}://{options['url']}:{options['port']}{options['basepath']}"
+        self._where = f"{options['url']}:{options['port']}"
         self._secret: SecretStr = options["secret"]
         self._timeouts: tuple[float, float] = options["timeouts"]
         self.userid = ""
@@ -102,10 +103,13 @@ class Session:
                 "it, or check that mattermost.url names the right host."
             ) from None
         except requests.exceptions.Timeout:
-            raise MattermostAway("The Mattermost server did not answer in time.") from None
+            raise MattermostAway(f"The Mattermost server at {self._where} did not answer in time.") from None
         except (requests.exceptions.RequestException, OSError) as error:
             # Its text may hold the address with its query; the kind says enough.
-            raise MattermostAway(f"The Mattermost server cannot be reached ({type(error).__name__}).") from None
+            raise MattermostAway(
+                f"The Mattermost server at {self._where} cannot be reached ({type(error).__name__}). Check "
+                "mattermost.url, and that the server runs."
+            ) from None
         return _read(response)
 
 

@@ -313,6 +313,19 @@ def test_a_lead_in_may_carry_the_tag_itself() -> None:
     assert not check(led.replace("is: [S1]", "is: [S7]"), {"S1": MALARIA}).supported
 
 
+def test_a_fragment_must_be_said_of_what_was_asked() -> None:
+    complications = {"S1": SourceText("- Blastic transformation\n- Death", ("Complications",), "Leukaemia")}
+    assert not check("Death [S1].", complications, question="What are the adverse reactions in leukaemia?").supported
+    assert check("Death [S1].", complications, question="What are the complications of leukaemia?").supported
+    assert check("Death is a complication [S1].", complications, question="How does it end?").supported
+
+
+def test_a_number_without_its_verb_keeps_the_condition() -> None:
+    source = {"S1": SourceText("- If all is well induce at 38 weeks", ("Treatment",), "Cholestasis of Pregnancy")}
+    assert not check("Cholestasis of Pregnancy: 38 weeks [S1].", source).supported
+    assert check("If all is well, induce at 38 weeks [S1].", source).supported
+
+
 def test_an_empty_answer_is_not_supported() -> None:
     assert checked("") == Report(False, ())
 

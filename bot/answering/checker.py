@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.answering import vocabulary as v
+from bot.answering.asked import answers_otherwise, of_another_kind
 from bot.answering.clauses import Token, concepts, tokens_of
 from bot.answering.conditions import conditions_of
 from bot.answering.groups import groups_of
@@ -101,6 +102,7 @@ class _Checking:
         self.medicines = frozenset(t.concept for t in self.question if t.medicine)
         self.populations = concepts(self.question) & v.POPULATIONS
         self.cited: dict[str, tuple[_Cited, ...]] = {}
+        self.led = False
 
     def sentences(self, answer: str) -> list[SentenceCheck]:
         sentences = _joined_yes_no(split_sentences(answer))
@@ -122,6 +124,7 @@ class _Checking:
         ]
         problems += self._supported(tokens_of(without_tags(lead)), known)[0] if known else []
         self._remember(tokens_of(lead))
+        self.led = True
         return problems
 
     def _remember(self, tokens: Sequence[Token]) -> None:
@@ -154,26 +157,17 @@ class _Checking:
             problems += [("citation", f"[{tag}] does not carry this") for tag in known if tag not in used]
             if yes_no:
                 problems += self._wrong_yes_no(yes_no["word"].lower(), tokens, used)
-            problems += self._of_another_kind(tokens, known, used)
-            own = frozenset().union(*(s.own for carrying in used.values() for s in carrying))
+            carrying = [s for found_in in used.values() for s in found_in]
+            problems += of_another_kind(
+                tokens, self.question, carrying, [c.statement for tag in known for c in self._statements(tag)]
+            )
+            if not self.led:
+                problems += answers_otherwise(tokens, self.question, carrying)
+            own = frozenset().union(*(s.own for s in carrying))
             if not problems and not any(t.quantity or t.concept in own for t in tokens):
                 problems.append(("unsupported", "headings without a statement"))
         self._remember(tokens)
         return problems
-
-    def _of_another_kind(
-        self, tokens: tuple[Token, ...], tags: Sequence[str], used: Mapping[str, Sequence[Statement]]
-    ) -> list[Problem]:
-        """Asked of the severe kind, what the source says of the disease at large is no answer if it has another."""
-        said = concepts(tokens)
-        carrying = [s for found in used.values() for s in found]
-        for kind in sorted(concepts(self.question) & v.LIMITERS - said):
-            if any(kind in s.available for s in carrying):
-                continue
-            for cited in (c for tag in tags for c in self._statements(tag)):
-                if kind in cited.statement.own and said & cited.statement.own - cited.statement.led - {kind}:
-                    return [("unsupported", f"the question is about '{kind}', of which the source says something else")]
-        return []
 
     def _statements(self, tag: str) -> tuple[_Cited, ...]:
         if tag not in self.cited:

@@ -21,8 +21,11 @@ def _touches(piece: Piece, statement: Statement, condition: Condition) -> bool:
     tied = statement.tokens[first:last]
     if any(t.concept in said for t in tied if t.concept):
         return True
-    if any(t.concept for t in tied):
+    if any(t.concept for t in tied) and said & statement.own:
         return False
+    if not any(t.carries for t in tied):
+        # 'If all is well induce at 38 weeks': where the condition ends cannot be told.
+        return any(q.same_value(o) for q in condition.quantities for o in values)
     return any(t.quantity is not None and any(t.quantity.same_value(q) for q in values) for t in tied)
 
 

@@ -13,7 +13,7 @@ export ANONYMIZED_TELEMETRY := False
 export TOKENIZERS_PARALLELISM := false
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: install run test check lint types bench lock clean
+.PHONY: install run test check lint types bench faults lock clean
 
 install: $(STAMP)
 
@@ -48,6 +48,10 @@ check: lint types test
 
 bench: install
 	$(BIN)/python -m tests.bench
+
+# The long form of the fault runs: a kill and a freeze at every step, two hundred storms (a few minutes).
+faults: install
+	GUIDELINE_BOT_FAULTS=long $(BIN)/python -m pytest tests/test_faults.py tests/test_desk.py -n 2 -k "killed or freezes or storm or flood"
 
 # Resolve again. torch and what only torch needs are left out: pip installs them first, see above.
 lock: install

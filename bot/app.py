@@ -18,6 +18,7 @@ from retrieval.errors import ProductError, SettingError
 if TYPE_CHECKING:
     from bot.answering.answerer import Answerer
     from bot.answering.ollama_writer import OllamaWriter
+    from bot.answering.writing import Writer
     from bot.privacy import Screened
     from bot.settings import Settings
     from retrieval.embedding import Embedder
@@ -152,7 +153,7 @@ async def open_answerer(settings: Settings, data: Path) -> AsyncIterator[Answere
         library.close()
 
 
-def make_answerer(settings: Settings, library: Library, writer: OllamaWriter | None) -> Answerer:
+def make_answerer(settings: Settings, library: Library, writer: Writer | None) -> Answerer:
     """Return the answerer over an open library."""
     from bot.answering.answerer import Answerer
 
@@ -218,6 +219,7 @@ async def serve(
     from bot.mattermost.client import MattermostClient
     from bot.metrics import MeasuredAnswers, Metrics
     from bot.operations import OperationsServer
+    from bot.lanes import ModelTurns, TurnTakingWriter
     from bot.presence import Presence
     from bot.reports import index_report
     from bot.schedule import Schedule, run_index
@@ -235,9 +237,11 @@ async def serve(
     writer = open_writer(settings)
     operations = ServiceOperations(settings, library, writer)
     metrics = Metrics()
+    # Questions that wait for the model give their place away to those that are quoted or refused at once.
+    taking_turns = None if writer is None else TurnTakingWriter(writer, ModelTurns())
     presence = Presence(
         client,
-        MeasuredAnswers(make_answerer(settings, library, writer), metrics, time.monotonic),
+        MeasuredAnswers(make_answerer(settings, library, taking_turns), metrics, time.monotonic),
         ledger,
         settings,
         screen=screen_of(settings),

@@ -155,7 +155,7 @@ class DeskSettings(_Group):
     queue_size: int = Field(200, ge=1, le=10_000, description="200")
     per_person: int = Field(10, ge=1, le=1000, description="10")
     workers: int = Field(4, ge=1, le=64, description="4")
-    lease_s: float = Field(60.0, gt=0, le=3600, description="60")
+    lease_s: float = Field(20.0, gt=0, le=3600, description="20")
     shutdown_s: float = Field(15.0, ge=0, le=300, description="15")
     admins: tuple[str, ...] = Field((), description='["ann", "ben"]')
 
@@ -171,7 +171,7 @@ class LedgerSettings(_Group):
 
     questions: Literal["full", "hash"] = Field("full", description="full")
     retention_days: int = Field(0, ge=0, description="730 (0: for ever)")
-    head_file: str = Field("", description="/var/backups/guideline-bot.head")
+    head_file: str = Field("", description="/var/backups/guideline-bot.head (empty: ledger.head in the data directory)")
     head_channel: str = Field("", description="team-name/channel-name")
 
 

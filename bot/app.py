@@ -214,12 +214,12 @@ async def serve(
     """
     from bot.health import Health
     from bot.housekeeping import Housekeeping
+    from bot.lanes import ModelTurns, TurnTakingWriter
     from bot.ledger import Ledger
     from bot.logs import conceal
     from bot.mattermost.client import MattermostClient
     from bot.metrics import MeasuredAnswers, Metrics
     from bot.operations import OperationsServer
-    from bot.lanes import ModelTurns, TurnTakingWriter
     from bot.presence import Presence
     from bot.reports import index_report
     from bot.schedule import Schedule, run_index

@@ -18,6 +18,7 @@ from bot.sandbox import trial as trial_module
 from bot.sandbox.server import SandboxServer
 from bot.settings import IndexSettings, MattermostSettings, ScheduleSettings, Settings
 from retrieval.errors import ServiceAway
+from tests.doubles_ollama import OllamaServer, saying
 
 PATIENCE_S = 60.0
 
@@ -40,6 +41,9 @@ class Room:
                 await self.happened.wait()
         return "\n".join(post["message"] for post in replies)
 
+    def posts_with(self, message: str) -> list[dict[str, Any]]:
+        return [post for post in self.server.world.posts.values() if post["message"] == message]
+
     def replies(self, root_id: str) -> list[dict[str, Any]]:
         posts = self.server.world.posts.values()
         return [
@@ -56,8 +60,9 @@ def in_the_room(
     embedder: str,
     scene: Callable[[Room], Awaitable[None]],
     monkeypatch: pytest.MonkeyPatch,
+    ollama: OllamaServer | None = None,
 ) -> None:
-    """Play a scene in the sandbox that `make run` starts."""
+    """Play a scene in the sandbox that `make run` starts, with an Ollama where one is given."""
     servers: list[SandboxServer] = []
 
     class Watched(SandboxServer):
@@ -72,6 +77,7 @@ def in_the_room(
     )
 
     async def play() -> None:
+        ollama_url = "" if ollama is None else await ollama.start()
         stop, online = asyncio.Event(), asyncio.Event()
 
         def say(line: str) -> None:
@@ -79,7 +85,9 @@ def in_the_room(
                 online.set()
 
         running = asyncio.create_task(
-            trial_module.trial(settings, tmp_path, port=0, ollama="", progress=lambda *_: None, say=say, stop=stop)
+            trial_module.trial(
+                settings, tmp_path, port=0, ollama=ollama_url, progress=lambda *_: None, say=say, stop=stop
+            )
         )
         waiting = asyncio.create_task(online.wait())
         await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE_S)
@@ -89,6 +97,8 @@ def in_the_room(
         finally:
             stop.set()
             await running
+            if ollama is not None:
+                await ollama.stop()
 
     asyncio.run(play())
 
@@ -106,6 +116,32 @@ def test_a_mention_is_answered_in_its_thread_with_source_score_and_version(
         assert "score" in refusal.casefold()
 
     in_the_room(tmp_path, "hash", scene, monkeypatch)
+
+
+def test_a_checked_answer_is_written_and_an_unsupported_one_is_never_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ollama = OllamaServer("llama3.1:8b")
+    ollama.script += [
+        saying("If eGFR falls below 30 during treatment, stop metformin. [S1]"),
+        saying("If eGFR falls below 40 during treatment, continue metformin. [S1]"),
+        saying("If eGFR falls below 40 during treatment, stop metformin. [S1]"),
+    ]
+
+    async def scene(room: Room) -> None:
+        await ollama.until("loaded llama3.1:8b")
+        written = await room.ask("When must metformin be stopped because of the kidneys?")
+        assert "stop metformin. [S1]" in written
+        (post,) = room.posts_with(written)
+        assert "Metformin should not be started if eGFR is below 45." in str(post["props"]["attachments"])
+        quoted = await room.ask("And when is metformin stopped because of the kidneys?", who="ben")
+        assert "40" not in quoted
+        assert "If eGFR falls below 30 during treatment, stop metformin." in quoted
+        asked = len(ollama.chats())
+        await room.ask("How do I repair the photocopier?", who="zoe")
+        assert len(ollama.chats()) == asked, "the model is not called on a refusal"
+
+    in_the_room(tmp_path, "hash", scene, monkeypatch, ollama)
 
 
 @pytest.mark.model

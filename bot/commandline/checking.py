@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import click
 
@@ -63,7 +63,7 @@ def screen(as_json: bool) -> None:
 
 def _entries(example: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield line number, from 1, and object of each line of standard input that is not blank."""
-    for place, raw in enumerate(click.get_binary_stream("stdin"), start=1):
+    for place, raw in enumerate(sys.stdin.buffer, start=1):
         # Errors name the line only: it may hold what must not be shown.
         try:
             line = raw.decode("utf-8-sig" if place == 1 else "utf-8")
@@ -89,7 +89,7 @@ def _text(entry: Mapping[str, Any], key: str, place: int, example: str, *, defau
     return value
 
 
-def _is_texts(sources: Any) -> bool:
+def _is_texts(sources: Any) -> TypeGuard[Mapping[str, str]]:
     return isinstance(sources, dict) and all(isinstance(text, str) for text in sources.values())
 
 

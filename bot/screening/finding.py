@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-
 # Every kind of detail, in human words.
 KINDS = (
     "name",

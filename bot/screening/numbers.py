@@ -137,9 +137,9 @@ def _beside_cues(text: str) -> Iterator[Finding]:
             yield Finding(*match.span("value"), "phone number")
     for match in _CUE.finditer(text):
         value = _identifier_in(match["value"])
-        digits = sum(character.isdigit() for character in value)
+        count = sum(character.isdigit() for character in value)
         start = match.start("value")
-        if digits >= (3 if match["sure"] else 5) and not _is_excused(
+        if count >= (3 if match["sure"] else 5) and not _is_excused(
             text, start, start + len(value), cued=bool(match["sure"])
         ):
             yield Finding(start, start + len(value), _kind_by_cue(match[0]) or _kind_of_value(value) or "record number")

@@ -104,3 +104,12 @@ def test_a_redacted_text_holds_nothing_more_to_redact(text):
 
 def test_a_detail_is_a_plain_value():
     assert Detail(0, 1, "name") == Detail(0, 1, "name")
+
+
+@pytest.mark.parametrize(
+    "number", ["+33 (0)6 37 30 21 57", "492.217.4218x0967", "(0306) 999 0074", "4055756682", "+3190 1933501"]
+)
+def test_ringing_a_number_is_neither_a_guideline_s_number_nor_a_street(number: str) -> None:
+    text = f"Please ring {number} re discharge meds"
+    (detail,) = find_details(text)
+    assert (text[detail.start : detail.end], detail.kind) == (number, "phone number")

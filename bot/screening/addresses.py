@@ -44,7 +44,7 @@ _COUNTED = re.compile(
 _NAME = r"[A-ZÄÖÜÅØÆÉÈÀŁŚŻČŠŽÁÍÓÚ][\w'.\-]*"
 _LINKS = r"(?:d[eiou'](?:s|l|lla|llo|lle|i)?\s*(?:la\s+|las\s+|los\s+)?)?"
 _STREET_ABROAD = re.compile(
-    rf"(?:(?<!\w){_NAME}(?:\s{_NAME})?\s?(?:stra(?:ß|ss)e|str\.|weg|platz|gasse|allee|ring|damm|ufer|gatan|gata|vägen|veien|vej|"
+    rf"(?:(?<!\w){_NAME}(?:\s{_NAME})?\s?(?:stra(?:ß|ss)e|str\.|weg|platz|gasse|allee|(?<=\w)ring|damm|ufer|gatan|gata|vägen|veien|vej|"
     r"gade|katu|tie|kuja|polku|straat|laan|plein|gracht|kade|utca|út|ulica|sokak|cad\.|mah\.)"
     rf"|\b(?i:rue|avenue|av\.|boulevard|bd|place|chemin|route|impasse|allée|quai|via|viale|piazza|corso|vicolo|calle|c/|"
     rf"avenida|paseo|plaza|camino|carrer|rua|travessa|praça|alameda|estrada|ulica|ul\.|al\.|os\.|jalan|jl\.|calea|strada|str\.|"

@@ -30,7 +30,7 @@ _LAB = re.compile(
     re.I,
 )
 _PUBLICATION = re.compile(
-    r"(?:pmid|pmc|pubmed|doi|isbn|issn|isrctn|nct|eudract|clinicaltrials?(?:\.gov)?|trial|guidelines?|guidance|protocol|"
+    r"(?<![a-z])(?:pmid|pmc|pubmed|doi|isbn|issn|isrctn|nct|eudract|clinicaltrials?(?:\.gov)?|trial|guidelines?|guidance|protocol|"
     r"polic(?:y|ies)|sop|form|section|chapter|article|rule|regulation|paragraph|appendix|table|figure|page|ref(?:erence)?|version|standard|iso|en|iec|"
     r"ng|cg|qs|ta|dg|ipg|mtg|hst|batch|lot|gtin|ndc|atc|icd|snomed(?:\s?ct)?|sctid|loinc|cpt|hcpcs|read\s+code|din|pzn|udi|"
     r"cas|rxcui|rxnorm|product|licen[cs]e\s+no|build|catalog(?:ue)?|part)(?:\s*(?:no\.?|nos\.?|number|code|id|concept|#|:|-))*\s*[:#]?\s*$",

@@ -55,13 +55,15 @@ def units_of(passage: Passage) -> tuple[Unit, ...]:
     """Divide a passage into its units, in reading order.
 
     Table headers make no unit of their own: each row carries its header as lead. Remembered by passage id,
-    because every question meets the same passages.
+    because every question meets the same passages, as long as the blocks are the same.
     """
-    units = _remembered.get(passage.id)
-    if units is None or (units and units[-1].block >= len(passage.blocks)):
-        units = _remembered[passage.id] = tuple(_units(passage.blocks))
-        if len(_remembered) > _REMEMBERED:
-            _remembered.popitem(last=False)
+    known = _remembered.get(passage.id)
+    if known is not None and known[0] == passage.blocks:
+        return known[1]
+    units = tuple(_units(passage.blocks))
+    _remembered[passage.id] = passage.blocks, units
+    if len(_remembered) > _REMEMBERED:
+        _remembered.popitem(last=False)
     return units
 
 
@@ -93,7 +95,7 @@ def sentences_of(text: str) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
-_remembered: OrderedDict[str, tuple[Unit, ...]] = OrderedDict()
+_remembered: OrderedDict[str, tuple[tuple[Block, ...], tuple[Unit, ...]]] = OrderedDict()
 
 
 def _units(blocks: tuple[Block, ...]) -> Iterator[Unit]:

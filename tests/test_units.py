@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,3 +94,9 @@ def test_remembered_units_are_those_of_the_passage_at_hand() -> None:
     first = passage(Block("paragraph", "One. Two."), path=("A",))
     second = passage(Block("paragraph", "Three."), path=("B",))
     assert [len(units_of(one)) for one in (first, second, first)] == [2, 1, 2]
+
+
+def test_units_are_made_anew_when_a_passage_of_the_same_id_has_other_blocks() -> None:
+    one = passage(Block("item", "- Fever"))
+    other = replace(one, blocks=(Block("item", "- Fever", lead="In children:"),))
+    assert [unit.lead for unit in units_of(one)] != [unit.lead for unit in units_of(other)]

@@ -55,10 +55,16 @@ async function writeAs(person) {
   server = new Server(person);
   sessionStorage.setItem("writer", person.username);
   unread.clear();
+  const before = current;
   await loadChannels();
+  if (current !== before) return listen();
   const again = current && channels.find((channel) => channel.id === current.id);
   const first = channels.find((channel) => channel.name === "triage") || channels[0];
   await open(again || first, again ? thread : "");
+  listen();
+}
+
+function listen() {
   server.listen((frame) => attempt(() => hear(frame)), (live) => {
     byId("state").textContent = live ? "" : "Reconnecting…";
   });
@@ -88,6 +94,7 @@ async function open(channel, root = "") {
   byId("menu").setAttribute("aria-expanded", "false");
   if (changed) posts.clear();
   await load();
+  if (current !== channel) return; // another one was chosen meanwhile
   byId("title").textContent = label(channel);
   byId("write").querySelector("textarea").placeholder =
     channel.type === "D" || !bot ? `Message ${label(channel)}` : `Ask with @${bot.username} …`;
@@ -98,10 +105,12 @@ async function open(channel, root = "") {
 
 async function load(before = "") {
   const query = before ? `&before=${before}` : "";
-  const got = await server.ask("GET", `/channels/${current.id}/posts?per_page=${PER_PAGE}${query}`);
+  const channel = current;
+  const got = await server.ask("GET", `/channels/${channel.id}/posts?per_page=${PER_PAGE}${query}`);
   const list = Object.values(got.posts);
   await know([...list.map((post) => post.user_id), ...list.flatMap(reactors)]);
-  for (const post of list) posts.set(post.id, post);
+  if (current !== channel) return;
+  for (const post of list) if (!isOld(post)) posts.set(post.id, post);
   older = got.prev_post_id ? got.order.at(-1) : "";
 }
 
@@ -147,8 +156,15 @@ async function hear(frame) {
   }
 }
 
+/** Tell whether a later state of a post is known: answers and events overtake each other. */
+function isOld(post) {
+  const known = posts.get(post.id);
+  return Boolean(known) && known.update_at > post.update_at;
+}
+
 /** Keep a post that is new or changed, and draw it. */
 function keep(post, fresh) {
+  if (isOld(post)) return;
   const known = posts.get(post.id);
   posts.set(post.id, { ...post, metadata: { ...post.metadata, reactions: (known && known.metadata && known.metadata.reactions) || (post.metadata || {}).reactions } });
   const mine = post.root_id && posts.get(post.root_id) && posts.get(post.root_id).user_id === me().id;
@@ -265,7 +281,7 @@ function drawEditor(post) {
     if (event.key === "Escape") { event.stopPropagation(); end(); }
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
-      attempt(async () => { await server.ask("PUT", `/posts/${post.id}/patch`, { message: field.value }); end(); });
+      attempt(async () => { keep(await server.ask("PUT", `/posts/${post.id}/patch`, { message: field.value }), false); end(); });
     }
   });
   return make("article.post.edit", make("div.face", "✎"), make("div", field, make("small", "Enter saves, Esc leaves it as it is")));
@@ -349,7 +365,17 @@ function wire(form, root) {
     event.preventDefault();
     const message = field.value;
     if (!message.trim()) return;
-    attempt(async () => { await send(message, root()); field.value = ""; grow(); });
+    field.value = ""; // at once: the post can be seen, and edited, before the answer is here
+    grow();
+    attempt(async () => {
+      try {
+        await send(message, root());
+      } catch (trouble) {
+        field.value = field.value || message;
+        grow();
+        throw trouble;
+      }
+    });
   });
 }
 

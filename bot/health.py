@@ -125,7 +125,8 @@ class Health:
         state = self._connection
         model = await self._model()
         usable = not await self._ledger_problem()
-        passages, guidelines, size, built = await asyncio.to_thread(self._index)
+        passages, guidelines, size = await asyncio.to_thread(self._index)
+        indexed = await asyncio.to_thread(self._generations.last_run)
         return Snapshot(
             waiting=self._desk.waiting,
             in_hand=len(self._desk.jobs),
@@ -137,7 +138,7 @@ class Health:
             index_passages=passages,
             index_guidelines=guidelines,
             index_bytes=size,
-            index_age_s=None if built is None else (self._now() - built).total_seconds(),
+            index_age_s=None if indexed is None else (self._now() - indexed).total_seconds(),
             model_up=None if model is None else model.up,
             model_loaded=None if model is None else model.ready,
         )
@@ -175,14 +176,10 @@ class Health:
             return f"The index {current} cannot be read; run `guideline-bot index --full` to build it again."
         return ""
 
-    def _index(self) -> tuple[int, int, int, datetime | None]:
+    def _index(self) -> tuple[int, int, int]:
         manifest = self._generations.manifest(self._library.generation)
         if manifest is None:
-            return 0, 0, 0, None
-        built = manifest.notes.get("built")
-        when = datetime.fromisoformat(built) if isinstance(built, str) else None
-        if when is not None and when.tzinfo is None:
-            when = when.replace(tzinfo=UTC)
+            return 0, 0, 0
         directory = self._generations.directory(self._library.generation)
         size = sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
-        return manifest.passages, int(manifest.notes.get("served", 0)), size, when
+        return manifest.passages, int(manifest.notes.get("served", 0)), size

@@ -34,7 +34,7 @@ class Snapshot:
         connected: events are coming in and the probe came round.
         connects, resumes, gaps: of the event stream, since the start.
         ledger_usable: the last try to write it succeeded.
-        index_age_s: since the generation that answers was built; None when it does not say.
+        index_age_s: since the last index run that ended well, whether or not it found changes; None: never.
         model_up, model_loaded: of the language model; None when none is set.
     """
 
@@ -148,7 +148,7 @@ class _State(Collector):
             ("index_passages", "Passages in the generation that answers.", now.index_passages),
             ("index_guidelines", "Guidelines in the generation that answers.", now.index_guidelines),
             ("index_bytes", "Size of the generation that answers.", now.index_bytes),
-            ("index_age_seconds", "Time since the generation that answers was built.", now.index_age_s),
+            ("index_age_seconds", "Time since the last index run that ended well.", now.index_age_s),
             ("model_up", "1 while the language model's server answers.", now.model_up),
             ("model_loaded", "1 while the language model is in memory.", now.model_loaded),
         ]

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,23 @@ def test_metrics_count_what_happened_and_hold_no_word_of_it(tmp_path: Path) -> N
         assert model.asked == 1, "the model's server is not asked with every look"
 
     play(tmp_path, scene, model=model)
+
+
+def test_an_index_that_nothing_changed_in_for_months_is_not_called_old(tmp_path: Path) -> None:
+    data = indexed(tmp_path)
+    first = Generations(data).current()
+    long_ago, now = datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
+    Generations(data).note_run(long_ago)
+
+    async def age() -> float | None:
+        async with a_bot(tmp_path, FakeAnswerer()) as (_, presence, _):
+            health = Health(presence.desk, data, Generation(data), now=lambda: now)
+            return (await health.snapshot()).index_age_s
+
+    assert asyncio.run(age()) == (now - long_ago).total_seconds()
+    build([Folder(tmp_path / "guidelines")], data, HashEmbedder(), now=now - timedelta(hours=1))
+    assert Generations(data).current() == first
+    assert asyncio.run(age()) == 3600
 
 
 def test_a_port_that_is_taken_is_told_with_the_settings_name(tmp_path: Path) -> None:

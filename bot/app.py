@@ -73,7 +73,7 @@ def head_file_of(settings: Settings, data: Path) -> Path:
 
 def open_embedder(settings: Settings, data: Path) -> Embedder:
     """Return the embedder that the settings name; its model is loaded on first use."""
-    from retrieval.embedding import make_embedder
+    from retrieval.embedders import make_embedder
 
     index = settings.index
     if index.embedder == "ollama":

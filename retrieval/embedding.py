@@ -1,4 +1,4 @@
-"""Turning text into unit vectors: one interface, three embedders.
+"""Turning text into unit vectors: the interface, and the embedder that needs no model.
 
 An embedder's `identity` names what decides its vectors (weights, pooling, prefixes, length) and not the
 backend that runs it: an index made under one identity is refused under another.
@@ -10,13 +10,11 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.errors import SettingError
 from retrieval.gate import HASH_MIN_SCORE, MINILM_MIN_SCORE
 from retrieval.terms import is_content, stem, words
 
@@ -26,7 +24,6 @@ Matrix: TypeAlias = NDArray[np.float32]
 """Shape [n, dimension], each row of length 1."""
 Progress: TypeAlias = Callable[[int], None]
 """Is told how many more texts are done."""
-Kind: TypeAlias = Literal["sentence-transformers", "ollama", "hash"]
 
 MIN_SCORES: dict[str, float] = {
     "sentence-transformers": MINILM_MIN_SCORE,
@@ -70,43 +67,6 @@ class Embedder(Protocol):
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a passage text, special tokens and prefix included: ≤ `max_tokens` fits."""
         ...
-
-
-def make_embedder(
-    kind: Kind,
-    *,
-    model: str = "",
-    cache: Path,
-    ollama_url: str = "",
-    ollama_timeout_s: float = 300.0,
-    threads: int = 0,
-) -> Embedder:
-    """Make the embedder that the settings name. What it needs is imported and loaded on first use.
-
-    Args:
-        kind: `sentence-transformers`, `ollama`, or `hash` (no model: for tests and the self-test).
-        model: a sentence-transformers folder, or an Ollama model; "" for all-MiniLM-L6-v2 as packaged, or
-            nomic-embed-text.
-        cache: folder for what is made once from a model's weights.
-        ollama_url: where Ollama listens; "" for its default.
-        ollama_timeout_s: how long one request may take, loading the model included.
-        threads: how many texts are encoded at once; 0 for one a processor.
-
-    Raises:
-        SettingError: the kind is unknown, or the model is not there or not what it should be.
-        ServiceAway: Ollama cannot be asked which weights it would use.
-    """
-    if kind == "hash":
-        return HashEmbedder()
-    if kind == "sentence-transformers":
-        from retrieval.sentence_embedding import open_sentence_embedder
-
-        return open_sentence_embedder(model, cache, threads)
-    if kind == "ollama":
-        from retrieval.ollama_embedding import OllamaEmbedder
-
-        return OllamaEmbedder(model or "nomic-embed-text", ollama_url, ollama_timeout_s)
-    raise SettingError(f'index.embedder: "{kind}" is not an embedder; use "sentence-transformers", "ollama" or "hash".')
 
 
 class HashEmbedder:

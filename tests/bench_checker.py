@@ -66,7 +66,7 @@ def run() -> list[dict[str, Any]]:
     """Measure both in turns, so that both meet the same machine."""
     import tempfile
 
-    from retrieval.embedding import make_embedder
+    from retrieval.embedders import make_embedder
 
     made = cases()
     new: list[float] = []

@@ -23,7 +23,7 @@ ROUNDS = 10
 QUESTION = "What should I do about a hypo (hypoglycaemia, low blood glucose)?"
 COLD = """
 import time, sys, pathlib
-from retrieval.embedding import make_embedder
+from retrieval.embedders import make_embedder
 make_embedder("sentence-transformers", cache=pathlib.Path(sys.argv[1])).encode_question(sys.argv[2])
 """
 COLD_PLAIN = """

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from retrieval.building import Preparation
 from retrieval.documents import load
-from retrieval.embedding import Embedder, HashEmbedder, make_embedder
+from retrieval.embedders import make_embedder
+from retrieval.embedding import Embedder, HashEmbedder
 from retrieval.indexing import Folder, IndexOptions, build
 
 REPEATS = 5

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from retrieval.embedding import Embedder, Matrix, make_embedder
+from retrieval.embedders import make_embedder
+from retrieval.embedding import Embedder, Matrix
 from retrieval.guideline import Block, Guideline, Metadata, Passage, Section
 from retrieval.store import Embedded, Generation, GenerationWriter
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from retrieval.embedding import make_embedder
+from retrieval.embedders import make_embedder
 from retrieval.evaluation import Outcome, Rate, figures_of, outcome_of
 from retrieval.indexing import build
 from retrieval.library import Library, SearchOptions

@@ -16,7 +16,7 @@ from bot.answering.answerer import Answerer
 from bot.evaluating import Measured, measure
 from bot.exchange import Result
 from bot.settings import AnswerSettings, Settings
-from retrieval.embedding import make_embedder
+from retrieval.embedders import make_embedder
 from retrieval.glossary import Glossary
 from retrieval.indexing import build
 from retrieval.library import Library, SearchOptions

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval import onnx_encoder, sentence_embedding
-from retrieval.embedding import HashEmbedder, Matrix, Progress, make_embedder
+from retrieval.embedders import make_embedder
+from retrieval.embedding import HashEmbedder, Matrix, Progress
 from retrieval.embedding_cache import EmbeddingCache
 from retrieval.errors import ServiceAway, SettingError
 from retrieval.sentence_model import PACKAGED_SHA256, packaged_folder, read_model, weights_digest
@@ -90,7 +91,7 @@ class TestChoosing:
 
     def test_opening_an_embedder_imports_neither_torch_nor_a_runtime(self, tmp_path: Path) -> None:
         program = (
-            "import sys, pathlib; from retrieval.embedding import make_embedder; "
+            "import sys, pathlib; from retrieval.embedders import make_embedder; "
             f"make_embedder('sentence-transformers', cache=pathlib.Path({str(tmp_path)!r})); "
             "print([name for name in ('torch', 'transformers', 'onnxruntime', 'chromadb') if name in sys.modules])"
         )
@@ -279,7 +280,7 @@ class TestMiniLm:
     def test_once_it_is_made_a_question_needs_no_torch(self, model_cache: Path) -> None:
         make_embedder("sentence-transformers", cache=model_cache).encode_question("made")
         program = (
-            "import sys, pathlib; from retrieval.embedding import make_embedder; "
+            "import sys, pathlib; from retrieval.embedders import make_embedder; "
             f"make_embedder('sentence-transformers', cache=pathlib.Path({str(model_cache)!r})).encode_question('x'); "
             "print([name for name in ('torch', 'transformers', 'onnx', 'chromadb') if name in sys.modules])"
         )

@@ -10,7 +10,8 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
-from retrieval.embedding import Embedder, make_embedder
+from retrieval.embedders import make_embedder
+from retrieval.embedding import Embedder
 from retrieval.errors import ServiceAway, SettingError
 from tests.doubles_ollama import Model, OllamaServer
 

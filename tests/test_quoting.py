@@ -61,7 +61,7 @@ def test_with_max_sentences_2_the_carbohydrate_step_is_lost():
 
 @pytest.mark.model
 def test_the_real_model_gives_the_recorded_scores_and_loses_the_step(tmp_path_factory):
-    from retrieval.embedding import make_embedder
+    from retrieval.embedders import make_embedder
 
     cache = Path(tmp_path_factory.getbasetemp().parent) / "guideline-bot-model-cache"
     embedder = make_embedder("sentence-transformers", cache=cache)
